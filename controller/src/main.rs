@@ -1,1 +1,10 @@
+//! joiner-controller: gives pending pods nodes, and gives nodes back.
+
+mod logs;
+mod health;
+mod lease;
+mod metrics;
+mod observe;
+mod options;
+
 fn main() {}

@@ -1,0 +1,72 @@
+# Two commands matter: `make quickstart` and `make test`. Everything they need beyond Rust, Go and Python is built
+# once into a cache outside the checkout (~/.cache/joiner, or $JOINER_CACHE), keyed by lock files.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+CARGO ?= cargo
+RUST_NEEDED := 1.95
+JOINER_CACHE ?= $(HOME)/.cache/joiner
+DENY_VERSION := 0.20.2
+DENY := $(JOINER_CACHE)/cargo-deny-$(DENY_VERSION)/bin/cargo-deny
+BINARIES := -p joiner -p joiner-controller -p terraform-provider-joiner -p joiner-sandbox
+JOINER := target/release/joiner
+
+.PHONY: help
+help: ## Show the targets.
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-20s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: rust
+rust:
+	@command -v $(CARGO) >/dev/null || { echo "Rust is missing. Install it with:"; \
+	  echo "  curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh -s -- --default-toolchain $(RUST_NEEDED)"; exit 1; }
+	@have=$$($(CARGO) --version | awk '{print $$2}'); \
+	  [ "$$(printf '%s\n' $(RUST_NEEDED) "$$have" | sort -V | head -n 1)" = $(RUST_NEEDED) ] || { \
+	  echo "Rust $$have is too old: $(RUST_NEEDED) or newer is needed. Update with:"; echo "  rustup update stable"; exit 1; }
+
+.PHONY: build
+build: rust ## Build the four binaries (release) into target/release.
+	@echo "==> building the provider, the controller and the command line (about 12 minutes the first time, on 2 cores)"
+	@$(CARGO) build --release --locked $(BINARIES)
+
+.PHONY: tools
+tools: build ## Build the sandbox's parts into the cache: control plane, etcd, kwok, Helm, OpenTofu, emulator.
+	@$(JOINER) sandbox tools
+
+.PHONY: quickstart
+quickstart: tools ## One apply: a cluster that gives its own pods their nodes.
+	@$(JOINER) sandbox quickstart
+
+.PHONY: quickstart-destroy
+quickstart-destroy: tools ## Destroy the quickstart and prove that nothing is left.
+	@$(JOINER) sandbox quickstart --destroy
+
+.PHONY: test
+test: lint unit emulator-test e2e ## Everything: fmt, clippy, deny, unit, CRD and end-to-end tests.
+
+.PHONY: lint
+lint: rust $(DENY) ## Formatting, clippy and cargo deny.
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	$(DENY) check licenses bans sources
+
+$(DENY):
+	@echo "==> building cargo-deny $(DENY_VERSION) (once, about 6 minutes on 2 cores)"
+	@$(CARGO) install cargo-deny --version $(DENY_VERSION) --locked --root $(JOINER_CACHE)/cargo-deny-$(DENY_VERSION) --target-dir target/cargo-deny
+
+.PHONY: unit
+unit: tools ## Unit and integration tests of every package; tests against the real parts included.
+	$(CARGO) test --workspace --exclude joiner-tests --locked
+
+.PHONY: emulator-test
+emulator-test: tools ## Tests of the emulator's front (Python).
+	@cd sandbox/aws && PYTHONDONTWRITEBYTECODE=1 "$$(../../$(JOINER) sandbox tools --print-python)" -m pytest -q -p no:cacheprovider tests
+
+.PHONY: e2e
+e2e: tools ## End-to-end tests on sandboxes, with OpenTofu and with Terraform where the machine has it.
+	$(CARGO) test -p joiner-tests --locked -- --test-threads=1
+
+.PHONY: docs
+docs: tools ## Regenerate the provider's pages and the chart's CRDs.
+	@$(CARGO) run -q -p joiner-api --example crds -- controller/chart/crds

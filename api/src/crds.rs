@@ -1,0 +1,41 @@
+//! The four CustomResourceDefinitions, generated from the Rust types.
+
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
+    CustomResourceDefinition, JSONSchemaProps, JSONSchemaPropsOrArray, JSONSchemaPropsOrBool,
+};
+use kube::CustomResourceExt;
+
+use crate::{EC2NodeClass, NodeClaim, NodeOverlay, NodePool};
+
+/// The definitions of NodePool, NodeClaim, NodeOverlay and EC2NodeClass, in this order.
+pub fn crds() -> Vec<CustomResourceDefinition> {
+    [NodePool::crd(), NodeClaim::crd(), NodeOverlay::crd(), EC2NodeClass::crd()].into_iter().map(tidy).collect()
+}
+
+/// Makes the derived schema what upstream serves: Rust's `Option` means "may be left out", not "may be null".
+fn tidy(mut crd: CustomResourceDefinition) -> CustomResourceDefinition {
+    for version in &mut crd.spec.versions {
+        if let Some(schema) = version.schema.as_mut().and_then(|schema| schema.open_api_v3_schema.as_mut()) {
+            schema.title = None;
+            tidy_schema(schema);
+        }
+    }
+    crd
+}
+
+fn tidy_schema(schema: &mut JSONSchemaProps) {
+    schema.nullable = None;
+    schema.title = None;
+    if let Some(text) = &mut schema.description {
+        *text = text.replace('\n', " ");
+    }
+    for property in schema.properties.iter_mut().flat_map(|properties| properties.values_mut()) {
+        tidy_schema(property);
+    }
+    if let Some(JSONSchemaPropsOrBool::Schema(values)) = &mut schema.additional_properties {
+        tidy_schema(values);
+    }
+    if let Some(JSONSchemaPropsOrArray::Schema(items)) = &mut schema.items {
+        tidy_schema(items);
+    }
+}

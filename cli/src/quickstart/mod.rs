@@ -1,0 +1,68 @@
+//! `joiner sandbox quickstart`: one apply of an example on a sandbox, then pending pods that get nodes, watched live.
+//!
+//! Input: an example's folder (`main.tf`, `deployment.yaml`) and the built binaries. Output: the steps with their seconds.
+//! It leaves the sandbox up; `--destroy` takes the example down again and proves that the account holds nothing of it.
+
+mod destroy;
+mod look;
+mod progress;
+mod report;
+mod setting;
+mod watch;
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, bail};
+
+use setting::Setting;
+
+/// The replicas that the Deployment is scaled to unless told otherwise.
+const REPLICAS: usize = 10;
+
+/// One apply of an example on a sandbox, then pods that get nodes.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Quickstart {
+    /// The example's folder: `main.tf` and `deployment.yaml`.
+    #[arg(long, default_value = "examples/quickstart")]
+    example: PathBuf,
+    /// The core that applies it: a path or a name in PATH. The bundled OpenTofu when absent.
+    #[arg(long)]
+    core: Option<PathBuf>,
+    /// How many replicas the Deployment is scaled to.
+    #[arg(long, default_value_t = REPLICAS)]
+    replicas: usize,
+    /// Destroy what the quickstart applied, and prove that nothing is left.
+    #[arg(long)]
+    destroy: bool,
+    /// The sandbox's folder; by default `$JOINER_SANDBOX`, else the folder of the name `sandbox`.
+    #[arg(long)]
+    dir: Option<PathBuf>,
+}
+
+impl Quickstart {
+    /// Runs it.
+    ///
+    /// # Errors
+    /// The first step that failed, with its output above.
+    pub(crate) async fn run(self) -> Result<()> {
+        if !self.example.join("main.tf").is_file() {
+            bail!(
+                "--example {} holds no main.tf; run this in the checkout's root, or name an example's folder",
+                self.example.display()
+            );
+        }
+        let setting = Setting::prepare(&self).await?;
+        if self.destroy {
+            return destroy::run(&setting).await;
+        }
+        setting.core("init", &["init", "-input=false", "-no-color"])?;
+        let applied = setting.core("ONE apply", &["apply", "-auto-approve", "-input=false"])?;
+        let client = setting.client().await?;
+        let watched = watch::scale_and_watch(&setting, &client, self.replicas).await?;
+        report::stages(applied, &watched)?;
+        setting
+            .core("plan: no changes", &["plan", "-detailed-exitcode", "-input=false"])
+            .context("the plan after the apply is not empty")?;
+        report::how_to_go_on(&setting)
+    }
+}

@@ -1,0 +1,72 @@
+//! What the steps share: the sandbox, the core with our providers, and a client of the cluster.
+
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use joiner_sandbox::terraform::{Core, Mirror};
+use joiner_sandbox::tools::{GoTool, Tools};
+use joiner_sandbox::{Layout, Sandbox, UpOptions};
+use kube::config::{KubeConfigOptions, Kubeconfig};
+
+use super::Quickstart;
+use crate::output::{self, Steps};
+
+/// Everything that a step needs.
+pub(crate) struct Setting {
+    pub(crate) sandbox: Sandbox,
+    pub(crate) example: PathBuf,
+    pub(crate) tools: Tools,
+    core: Core,
+    mirror: Mirror,
+}
+
+impl Setting {
+    /// Builds what is missing, starts the sandbox and sets the core up.
+    pub(crate) async fn prepare(options: &Quickstart) -> Result<Self> {
+        let steps = Steps::new();
+        let tools = Tools::ensure(&GoTool::ALL, &steps)?;
+        let layout = Layout::choose(options.dir.as_deref(), None)?;
+        let up = UpOptions { cluster: None, ..UpOptions::new(layout, tools.clone())? };
+        let binaries = up.binaries.clone();
+        let sandbox = joiner_sandbox::up(up, &steps).await?;
+        let mirror = Mirror::lay_out(&sandbox.layout().dir().join("core"), &binaries, &tools.path("helm"))?;
+        let example = std::path::absolute(&options.example)?;
+        let binary = options.core.clone().unwrap_or_else(|| tools.path("tofu"));
+        let core = Core::new(binary, &example, &mirror, sandbox.environment());
+        core.forget_lock()?;
+        Ok(Self { sandbox, example, tools, core, mirror })
+    }
+
+    /// Runs one command of the core, its output going to the terminal; answers how long it took.
+    pub(crate) fn core(&self, step: &str, arguments: &[&str]) -> Result<Duration> {
+        output::line(&format!("==> {step}"))?;
+        let begin = Instant::now();
+        let status = self
+            .core
+            .command(arguments)
+            .stdin(Stdio::null())
+            .status()
+            .with_context(|| format!("the core could not be started for `{}`", arguments.join(" ")))?;
+        if !status.success() {
+            bail!("`{}` in {} failed: {status}", arguments.join(" "), self.example.display());
+        }
+        output::line(&format!("    {:.1} s", begin.elapsed().as_secs_f64()))?;
+        Ok(begin.elapsed())
+    }
+
+    /// A client of the cluster that the apply created.
+    pub(crate) async fn client(&self) -> Result<kube::Client> {
+        let path = self.sandbox.layout().kubeconfig();
+        let kubeconfig = Kubeconfig::read_from(&path)
+            .with_context(|| format!("{} is not a kubeconfig; did the apply create a cluster?", path.display()))?;
+        let config = kube::Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await?;
+        Ok(kube::Client::try_from(config)?)
+    }
+
+    /// Where the core finds our providers, for a user who goes on by hand.
+    pub(crate) fn cli_config(&self) -> &Path {
+        self.mirror.cli_config()
+    }
+}

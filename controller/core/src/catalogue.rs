@@ -1,0 +1,201 @@
+//! What the cloud sells: instance types and their offerings, for each pool.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::sync::Arc;
+
+use crate::money::Price;
+use crate::requirements::{Requirement, Requirements, Values};
+use crate::resources::Resources;
+use crate::text::Text;
+use crate::well_known;
+
+/// How capacity is paid for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum CapacityType {
+    /// Already paid for by a capacity reservation.
+    Reserved,
+    /// Cheaper, and taken back at two minutes' notice.
+    Spot,
+    /// At the list price.
+    OnDemand,
+}
+
+impl CapacityType {
+    /// Reads the label's value.
+    pub fn parse(text: &str) -> Option<CapacityType> {
+        [CapacityType::Reserved, CapacityType::Spot, CapacityType::OnDemand].into_iter().find(|it| it.as_str() == text)
+    }
+
+    /// The label's value.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            CapacityType::Reserved => "reserved",
+            CapacityType::Spot => "spot",
+            CapacityType::OnDemand => "on-demand",
+        }
+    }
+}
+
+impl fmt::Display for CapacityType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// One way to buy an instance type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Offering {
+    /// The zone's name in this account: `us-west-2a`.
+    pub zone: Text,
+    /// The zone's id, the same in every account: `usw2-az1`; empty where not known.
+    pub zone_id: Text,
+    /// How it is paid for.
+    pub capacity_type: CapacityType,
+    /// What it costs.
+    pub price: Price,
+    /// Whether it can be bought now; false while the cloud has none, or no price is known.
+    pub available: bool,
+    /// The capacity reservation behind a reserved offering.
+    pub reservation: Option<Reservation>,
+}
+
+/// A capacity reservation's part in an offering.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reservation {
+    /// Its id: `cr-...`.
+    pub id: Text,
+    /// How many more instances it holds.
+    pub remaining: u32,
+}
+
+impl Offering {
+    /// Whether a claim with these requirements may use the offering: zone, zone id and capacity type go together.
+    /// What the requirements do not speak of is open.
+    pub fn suits(&self, requirements: &Requirements) -> bool {
+        let allows = |key: &str, value: &str| {
+            requirements.get(key).is_none_or(|requirement| requirement.allows(Some(value)))
+        };
+        allows(well_known::ZONE, &self.zone)
+            && allows(well_known::CAPACITY_TYPE, self.capacity_type.as_str())
+            && (self.zone_id.is_empty() || allows(well_known::ZONE_ID, &self.zone_id))
+    }
+
+    /// The labels that a node bought by this offering carries.
+    pub fn requirements(&self) -> Requirements {
+        let mut all: Requirements = [
+            Requirement::is(well_known::ZONE, self.zone.clone()),
+            Requirement::is(well_known::CAPACITY_TYPE, self.capacity_type.as_str()),
+        ]
+        .into_iter()
+        .collect();
+        if !self.zone_id.is_empty() {
+            all.add(Requirement::is(well_known::ZONE_ID, self.zone_id.clone()));
+        }
+        all
+    }
+}
+
+/// What a node keeps back from pods.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Overhead {
+    /// For the kubelet and the container runtime.
+    pub kube_reserved: Resources,
+    /// For the operating system.
+    pub system_reserved: Resources,
+    /// What the kubelet keeps free before it evicts.
+    pub eviction_threshold: Resources,
+}
+
+impl Overhead {
+    /// All of it.
+    pub fn total(&self) -> Resources {
+        self.kube_reserved.plus(&self.system_reserved).plus(&self.eviction_threshold)
+    }
+}
+
+/// One instance type as a pool sees it: a class's kubelet settings and disks change capacity and overhead.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InstanceType {
+    /// Its name: `m5.large`.
+    pub name: Text,
+    /// What its nodes' labels can be, over all its offerings; zones and capacity types included.
+    pub requirements: Requirements,
+    /// What a node of this type has.
+    pub capacity: Resources,
+    /// What it keeps back.
+    pub overhead: Overhead,
+    /// How it can be bought.
+    pub offerings: Vec<Offering>,
+}
+
+impl InstanceType {
+    /// What is left for pods.
+    pub fn allocatable(&self) -> Resources {
+        self.capacity.minus(&self.overhead.total()).at_least_zero()
+    }
+
+    /// The available offerings that suit `requirements`.
+    pub fn offerings_for<'a>(&'a self, requirements: &'a Requirements) -> impl Iterator<Item = &'a Offering> {
+        self.offerings.iter().filter(move |offering| offering.available && offering.suits(requirements))
+    }
+
+    /// The lowest price among the available offerings that suit `requirements`.
+    pub fn cheapest(&self, requirements: &Requirements) -> Option<Price> {
+        self.offerings_for(requirements).map(|offering| offering.price).min()
+    }
+
+    /// Whether a claim with `requirements` could be an instance of this type, offerings aside. A label of which the
+    /// requirements speak and the type does not is the pool's own and refuses nothing.
+    pub fn suits(&self, requirements: &Requirements) -> bool {
+        self.requirements.intersects(requirements)
+    }
+}
+
+/// The instance types of each pool, by the pool's name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Catalogue {
+    /// Name of a pool to its types, in any order; a pool that is not here has none.
+    pub pools: BTreeMap<Text, Arc<[InstanceType]>>,
+}
+
+impl Catalogue {
+    /// The types of `pool`; none where the pool is not known.
+    pub fn types(&self, pool: &str) -> &[InstanceType] {
+        self.pools.get(pool).map_or(&[], |types| &types[..])
+    }
+
+    /// The type called `name` of `pool`.
+    pub fn find(&self, pool: &str, name: &str) -> Option<&InstanceType> {
+        self.types(pool).iter().find(|it| &*it.name == name)
+    }
+}
+
+impl FromIterator<(Text, Arc<[InstanceType]>)> for Catalogue {
+    fn from_iter<I: IntoIterator<Item = (Text, Arc<[InstanceType]>)>>(pools: I) -> Catalogue {
+        Catalogue { pools: pools.into_iter().collect() }
+    }
+}
+
+/// Whether `types` hold enough different values for every `minValues` of `requirements`; else the first key, by
+/// name, with how many it has and how many it wants.
+pub fn min_values_gap<'a>(
+    types: impl Iterator<Item = &'a InstanceType> + Clone,
+    requirements: &Requirements,
+) -> Option<(Text, u32, u32)> {
+    requirements.iter().find_map(|requirement| {
+        let wanted = requirement.min_values()?;
+        let values: BTreeSet<&Text> = types
+            .clone()
+            .filter_map(|it| match it.requirements.get(requirement.key())?.values() {
+                Values::Only(values) => Some(values),
+                Values::AllBut { .. } => None,
+            })
+            .flatten()
+            .filter(|value| requirement.allows(Some(value)))
+            .collect();
+        let found = u32::try_from(values.len()).unwrap_or(u32::MAX);
+        (found < wanted).then(|| (requirement.key().clone(), found, wanted))
+    })
+}
+

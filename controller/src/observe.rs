@@ -1,0 +1,17 @@
+//! What the cluster looks like: watches fill one synchronous index, and the index gives snapshots.
+//!
+//! Invariants: nothing here writes to the cluster or the cloud; nobody awaits while holding the index; only what decisions
+//! and commands need is kept of an object ([`map`] and the entries below), since what is kept is what the process weighs.
+
+mod changes;
+mod entry;
+mod index;
+pub(crate) mod map;
+mod nominations;
+mod store;
+mod watch;
+
+pub(crate) use changes::Changes;
+pub(crate) use entry::{ClaimEntry, NodeEntry, PodEntry, PodPhase, PoolEntry, version};
+pub(crate) use index::Index;
+pub(crate) use watch::start;

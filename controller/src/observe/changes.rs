@@ -1,0 +1,56 @@
+//! Who is to be woken, and about what. Each loop waits for its own bell and then asks what was touched.
+
+use std::collections::BTreeSet;
+use std::sync::Mutex;
+
+use joiner_core::Text;
+use tokio::sync::Notify;
+
+/// One loop's bell, with the names that were touched since it was last asked.
+#[derive(Debug, Default)]
+pub(crate) struct Bell {
+    bell: Notify,
+    touched: Mutex<BTreeSet<Text>>,
+}
+
+impl Bell {
+    /// Wakes the loop about `name`.
+    pub(crate) fn ring(&self, name: &Text) {
+        if let Ok(mut touched) = self.touched.lock() {
+            touched.insert(name.clone());
+        }
+        self.bell.notify_one();
+    }
+
+    /// Wakes the loop about nothing in particular.
+    pub(crate) fn ring_plain(&self) {
+        self.bell.notify_one();
+    }
+
+    /// Waits until it rings; a ring while nobody waited counts.
+    pub(crate) async fn heard(&self) {
+        self.bell.notified().await;
+    }
+
+    /// The names touched since the last call.
+    pub(crate) fn take(&self) -> BTreeSet<Text> {
+        self.touched.lock().map(|mut touched| std::mem::take(&mut *touched)).unwrap_or_default()
+    }
+}
+
+/// All bells.
+#[derive(Debug, Default)]
+pub(crate) struct Changes {
+    /// A pod waits for a node, or what could give it one has changed.
+    pub provision: Bell,
+    /// Names of claims that they or their nodes have changed.
+    pub lifecycle: Bell,
+    /// Names of claims that are to go, and whose node, pods or volumes have changed.
+    pub terminate: Bell,
+    /// Something that decides about giving nodes back has changed.
+    pub disrupt: Bell,
+    /// Names of pools.
+    pub pools: Bell,
+    /// Names of node classes.
+    pub classes: Bell,
+}

@@ -1,0 +1,133 @@
+//! What the index keeps of an object: its picture for decisions, and the little that commands need to write it.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use joiner_api::NodePool;
+use joiner_core::Text;
+use joiner_core::snapshot::{Claim, NodeObject, Pod, Pool};
+use k8s_openapi::api::core::v1 as k8s;
+use kube::Resource;
+
+use super::map;
+
+/// An object's resource version as a number; 0 where there is none, which any other beats.
+pub(crate) fn version<K: Resource>(object: &K) -> u64 {
+    object.meta().resource_version.as_deref().and_then(|version| version.parse().ok()).unwrap_or_default()
+}
+
+/// A pod.
+#[derive(Clone, Debug)]
+pub(crate) struct PodEntry {
+    pub pod: Arc<Pod>,
+    /// The node it is bound to.
+    pub node: Option<Text>,
+    /// Its owner's path in the API, for metrics; empty where it has none.
+    pub owner: Text,
+    pub phase: PodPhase,
+    pub ready: bool,
+    /// When this process first saw that no node fits it.
+    pub pending_since: Option<Timestamp>,
+}
+
+/// `status.phase`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PodPhase {
+    Pending,
+    Running,
+    Succeeded,
+    Failed,
+    Unknown,
+}
+
+impl PodPhase {
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            PodPhase::Pending => "Pending",
+            PodPhase::Running => "Running",
+            PodPhase::Succeeded => "Succeeded",
+            PodPhase::Failed => "Failed",
+            PodPhase::Unknown => "Unknown",
+        }
+    }
+}
+
+impl PodEntry {
+    pub(super) fn new(object: &k8s::Pod) -> PodEntry {
+        let (pod, node) = map::pod(object);
+        let status = object.status.as_ref();
+        let phase = match status.and_then(|status| status.phase.as_deref()) {
+            Some("Pending") | None => PodPhase::Pending,
+            Some("Running") => PodPhase::Running,
+            Some("Succeeded") => PodPhase::Succeeded,
+            Some("Failed") => PodPhase::Failed,
+            Some(_) => PodPhase::Unknown,
+        };
+        let conditions = status.and_then(|status| status.conditions.as_deref()).unwrap_or_default();
+        let ready = conditions.iter().any(|condition| condition.type_ == "Ready" && condition.status == "True");
+        PodEntry { owner: owner_path(object).into(), pod: Arc::new(pod), node, phase, ready, pending_since: None }
+    }
+}
+
+fn owner_path(object: &k8s::Pod) -> String {
+    let Some(owner) = object.metadata.owner_references.as_deref().and_then(<[_]>::first) else { return String::new() };
+    let namespace = object.metadata.namespace.as_deref().unwrap_or("default");
+    let root = if owner.api_version.contains('/') { "apis" } else { "api" };
+    let kind = owner.kind.to_lowercase();
+    format!("/{root}/{}/namespaces/{namespace}/{kind}s/{}", owner.api_version, owner.name)
+}
+
+/// A Node.
+#[derive(Clone, Debug)]
+pub(crate) struct NodeEntry {
+    pub node: Arc<NodeObject>,
+    /// Needed for writes that must not overwrite somebody else's.
+    pub resource_version: String,
+    /// As written, times included: the list can only be written as a whole.
+    pub taints: Vec<k8s::Taint>,
+}
+
+impl NodeEntry {
+    pub(super) fn new(object: &k8s::Node) -> NodeEntry {
+        NodeEntry {
+            node: Arc::new(map::node(object)),
+            resource_version: object.metadata.resource_version.clone().unwrap_or_default(),
+            taints: object.spec.as_ref().and_then(|spec| spec.taints.clone()).unwrap_or_default(),
+        }
+    }
+}
+
+/// A NodeClaim.
+#[derive(Clone, Debug)]
+pub(crate) struct ClaimEntry {
+    pub claim: Arc<Claim>,
+    pub resource_version: String,
+    pub generation: i64,
+    /// `status.imageID`.
+    pub image_id: Option<Text>,
+}
+
+impl ClaimEntry {
+    pub(crate) fn new(object: &joiner_api::NodeClaim) -> ClaimEntry {
+        ClaimEntry {
+            claim: Arc::new(map::claim(object)),
+            resource_version: object.metadata.resource_version.clone().unwrap_or_default(),
+            generation: object.metadata.generation.unwrap_or_default(),
+            image_id: object.status.as_ref().and_then(|status| status.image_id.as_deref().map(Text::from)),
+        }
+    }
+}
+
+/// A NodePool, whole: there are few, and the hash needs the template.
+#[derive(Clone, Debug)]
+pub(crate) struct PoolEntry {
+    pub pool: Arc<Pool>,
+    pub object: Arc<NodePool>,
+}
+
+impl PoolEntry {
+    pub(super) fn new(mut object: NodePool) -> PoolEntry {
+        object.metadata.managed_fields = None;
+        PoolEntry { pool: Arc::new(map::pool(&object)), object: Arc::new(object) }
+    }
+}

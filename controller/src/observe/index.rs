@@ -1,0 +1,63 @@
+//! The index: everything that is known of the cluster, behind one lock that nobody holds across an await.
+
+mod apply;
+mod list;
+mod read;
+
+pub(crate) use list::Kind;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use joiner_api::EC2NodeClass;
+use joiner_core::Text;
+use joiner_core::snapshot::{DaemonSet, Pdb, PodKey, Settings};
+
+use super::changes::Changes;
+use super::entry::{ClaimEntry, NodeEntry, PodEntry, PoolEntry};
+use super::nominations::Nominations;
+use super::store::Store;
+
+/// What is known of the cluster.
+#[derive(Debug, Default)]
+pub(crate) struct Index {
+    state: Mutex<State>,
+    /// Whom changes wake.
+    pub changes: Changes,
+    settings: Settings,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    pods: Store<PodKey, PodEntry>,
+    /// Keys of the pods bound to each node.
+    on_node: BTreeMap<Text, BTreeSet<PodKey>>,
+    nodes: Store<Text, NodeEntry>,
+    claims: Store<Text, ClaimEntry>,
+    /// Name of the claim behind an instance.
+    by_provider: BTreeMap<Text, Text>,
+    pools: Store<Text, PoolEntry>,
+    classes: Store<Text, Arc<EC2NodeClass>>,
+    daemon_sets: Store<Text, Arc<DaemonSet>>,
+    pdbs: Store<Text, Arc<Pdb>>,
+    attachments: Store<Text, (Text, Text)>,
+    nominations: Nominations,
+    /// Nodes and claims that a disruption has chosen and that are not yet being deleted.
+    marked: BTreeSet<Text>,
+    /// When a pod last came to or left a node, by the node's name, where the claim's status does not say so yet.
+    pod_events: BTreeMap<Text, jiff::Timestamp>,
+}
+
+impl Index {
+    pub(crate) fn new(settings: Settings) -> Index {
+        Index { settings, ..Index::default() }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // A panic while the lock was held leaves at worst one object half applied; the watch repeats it.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests;

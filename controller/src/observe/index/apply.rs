@@ -1,0 +1,285 @@
+//! What watches and our own writes tell the index, and whom that wakes.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use joiner_api::{EC2NodeClass, NodeClaim, NodePool};
+use joiner_core::Text;
+use joiner_core::snapshot::{PodKey, PodState};
+use k8s_openapi::api::apps::v1::DaemonSet;
+use k8s_openapi::api::core::v1 as k8s;
+use k8s_openapi::api::policy::v1::PodDisruptionBudget;
+use k8s_openapi::api::storage::v1::VolumeAttachment;
+use kube::ResourceExt as _;
+
+use super::super::entry::{ClaimEntry, NodeEntry, PodEntry, PodPhase, PoolEntry, version};
+use super::super::map;
+use super::{Index, State};
+
+impl Index {
+    /// A pod was made or has changed. Returns how long it took from its making to running, when it has just begun to run.
+    pub(crate) fn pod(&self, object: &k8s::Pod, now: Timestamp) -> Option<Duration> {
+        let mut entry = PodEntry::new(object);
+        let key = entry.pod.key.clone();
+        if entry.pod.state == PodState::Done {
+            self.pod_gone(&key, version(object), now);
+            return None;
+        }
+        let mut state = self.state();
+        let before = state.pods.get(&key).cloned();
+        let wanting = entry.pod.is_provisionable();
+        if wanting {
+            entry.pending_since = before.as_ref().and_then(|before| before.pending_since).or(Some(now));
+        }
+        let was_wanting = before.as_ref().is_some_and(|before| before.pending_since.is_some());
+        let was_bound = before.as_ref().and_then(|before| before.node.clone());
+        let was_ending = before.as_ref().is_some_and(|before| before.pod.deletion.is_some());
+        let began = before.as_ref().is_some_and(|before| before.phase != PodPhase::Running) && entry.phase == PodPhase::Running;
+        let (node, ending, pod) = (entry.node.clone(), entry.pod.deletion.is_some(), entry.pod.clone());
+        if !state.pods.apply(key.clone(), version(object), entry) {
+            return None;
+        }
+        if !wanting {
+            state.nominations.release(&key);
+        }
+        if let Some(node) = &node {
+            state.on_node.entry(node.clone()).or_default().insert(key);
+            if was_bound.is_none() || (ending && !was_ending) {
+                state.pod_event(node, now);
+            }
+            self.ring_for_node(&state, node);
+        }
+        drop(state);
+        if wanting && !was_wanting {
+            self.changes.provision.ring_plain();
+        }
+        if node.is_some() && (was_bound.is_none() || ending) {
+            self.changes.disrupt.ring_plain();
+        }
+        began.then(|| pod.started().unwrap_or(now).duration_since(pod.created).unsigned_abs())
+    }
+
+    /// A pod is gone, or has come to its end.
+    pub(crate) fn pod_gone(&self, key: &PodKey, version: u64, now: Timestamp) {
+        let mut state = self.state();
+        state.nominations.release(key);
+        let Some(before) = state.pods.delete(key, version) else { return };
+        state.unbind(&before, now);
+        if let Some(node) = &before.node {
+            self.ring_for_node(&state, node);
+        }
+        drop(state);
+        self.changes.disrupt.ring_plain();
+    }
+
+    pub(crate) fn node(&self, object: &k8s::Node) {
+        let mut state = self.state();
+        let entry = NodeEntry::new(object);
+        let (name, provider) = (entry.node.name.clone(), entry.node.provider_id.clone());
+        if state.nodes.apply(name.clone(), version(object), entry) {
+            self.ring_for_provider(&state, provider.as_ref());
+        }
+        drop(state);
+        self.changes.disrupt.ring_plain();
+    }
+
+    pub(crate) fn node_gone(&self, name: &str, version: u64) {
+        let name: Text = name.into();
+        let mut state = self.state();
+        state.pod_events.remove(&name);
+        if let Some(before) = state.nodes.delete(&name, version) {
+            self.ring_for_provider(&state, before.node.provider_id.as_ref());
+        }
+        drop(state);
+        self.changes.disrupt.ring_plain();
+    }
+
+    pub(crate) fn claim(&self, object: &NodeClaim) {
+        let entry = ClaimEntry::new(object);
+        let claim = entry.claim.clone();
+        let mut state = self.state();
+        if !state.claims.apply(claim.name.clone(), version(object), entry) {
+            return;
+        }
+        if let Some(id) = &claim.provider_id {
+            state.by_provider.insert(id.clone(), claim.name.clone());
+        }
+        if claim.deletion.is_some() {
+            state.marked.remove(&claim.name);
+        }
+        drop(state);
+        self.ring_for_claim(&claim);
+    }
+
+    pub(crate) fn claim_gone(&self, name: &str, version: u64) {
+        let name: Text = name.into();
+        let mut state = self.state();
+        state.marked.remove(&name);
+        let Some(before) = state.claims.delete(&name, version) else { return };
+        if let Some(id) = &before.claim.provider_id {
+            state.by_provider.remove(id);
+        }
+        drop(state);
+        self.ring_for_claim(&before.claim);
+        // Its limits are free again, and the pods meant for it need another place.
+        self.changes.provision.ring_plain();
+    }
+
+    pub(crate) fn pool(&self, object: NodePool) {
+        let (name, version): (Text, u64) = (object.name_any().into(), version(&object));
+        let entry = PoolEntry::new(object);
+        let mut state = self.state();
+        let before = state.pools.get(&name).map(|before| (before.pool.readiness.clone(), before.object.metadata.generation));
+        let after = (entry.pool.readiness.clone(), entry.object.metadata.generation);
+        if !state.pools.apply(name.clone(), version, entry) {
+            return;
+        }
+        drop(state);
+        self.changes.pools.ring(&name);
+        // A status that only counts nodes changes no decision.
+        if before != Some(after) {
+            self.changes.provision.ring_plain();
+            self.changes.disrupt.ring_plain();
+        }
+    }
+
+    pub(crate) fn pool_gone(&self, name: &str, version: u64) {
+        let name: Text = name.into();
+        self.state().pools.delete(&name, version);
+        self.changes.pools.ring(&name);
+        self.changes.provision.ring_plain();
+    }
+
+    pub(crate) fn class(&self, mut object: EC2NodeClass) {
+        let (name, version): (Text, u64) = (object.name_any().into(), version(&object));
+        object.metadata.managed_fields = None;
+        if self.state().classes.apply(name.clone(), version, Arc::new(object)) {
+            self.ring_for_class(&name);
+        }
+    }
+
+    pub(crate) fn class_gone(&self, name: &str, version: u64) {
+        let name: Text = name.into();
+        self.state().classes.delete(&name, version);
+        self.ring_for_class(&name);
+    }
+
+    pub(crate) fn daemon_set(&self, object: &DaemonSet) {
+        let mapped = map::daemon_set(object);
+        self.state().daemon_sets.apply(mapped.name.clone(), version(object), Arc::new(mapped));
+    }
+
+    pub(crate) fn daemon_set_gone(&self, key: &Text, version: u64) {
+        self.state().daemon_sets.delete(key, version);
+    }
+
+    pub(crate) fn pdb(&self, object: &PodDisruptionBudget) {
+        let mapped = map::pdb(object);
+        let key: Text = format!("{}/{}", mapped.namespace, mapped.name).into();
+        self.state().pdbs.apply(key, version(object), Arc::new(mapped));
+        self.ring_terminating();
+    }
+
+    pub(crate) fn pdb_gone(&self, key: &Text, version: u64) {
+        self.state().pdbs.delete(key, version);
+        self.ring_terminating();
+    }
+
+    pub(crate) fn attachment(&self, object: &VolumeAttachment) {
+        if let Some(mapped) = map::attachment(object) {
+            self.state().attachments.apply(object.name_any().into(), version(object), mapped);
+        }
+    }
+
+    pub(crate) fn attachment_gone(&self, key: &Text, version: u64) {
+        self.state().attachments.delete(key, version);
+        self.ring_terminating();
+    }
+
+    /// These pods are meant for `place`.
+    pub(crate) fn nominate(&self, pods: &[PodKey], place: &Text) {
+        let mut state = self.state();
+        for pod in pods {
+            state.nominations.hold(pod.clone(), place.clone());
+        }
+    }
+
+    /// A disruption has chosen this node or claim; its pods need another place from now on.
+    pub(crate) fn mark(&self, name: &Text) {
+        self.state().marked.insert(name.clone());
+    }
+
+    /// The disruption was not carried out.
+    pub(crate) fn unmark(&self, name: &Text) {
+        self.state().marked.remove(name);
+    }
+
+    fn ring_for_claim(&self, claim: &joiner_core::snapshot::Claim) {
+        self.changes.lifecycle.ring(&claim.name);
+        if claim.deletion.is_some() {
+            self.changes.terminate.ring(&claim.name);
+        }
+        if let Some(pool) = claim.pool() {
+            self.changes.pools.ring(pool);
+        }
+        self.changes.classes.ring(&claim.class.name);
+        self.changes.disrupt.ring_plain();
+    }
+
+    fn ring_for_provider(&self, state: &State, provider: Option<&Text>) {
+        let claim = provider.and_then(|id| state.by_provider.get(id)).and_then(|name| state.claims.get(name));
+        let Some(entry) = claim else { return };
+        self.changes.lifecycle.ring(&entry.claim.name);
+        if entry.claim.deletion.is_some() {
+            self.changes.terminate.ring(&entry.claim.name);
+        }
+        if let Some(pool) = entry.claim.pool() {
+            self.changes.pools.ring(pool);
+        }
+    }
+
+    /// A pod or a volume of a node has changed.
+    fn ring_for_node(&self, state: &State, node: &Text) {
+        let provider = state.nodes.get(node).and_then(|entry| entry.node.provider_id.as_ref());
+        let Some(name) = provider.and_then(|id| state.by_provider.get(id)) else { return };
+        if state.claims.get(name).is_some_and(|entry| entry.claim.deletion.is_some()) {
+            self.changes.terminate.ring(name);
+        }
+    }
+
+    fn ring_terminating(&self) {
+        let state = self.state();
+        for entry in state.claims.values().filter(|entry| entry.claim.deletion.is_some()) {
+            self.changes.terminate.ring(&entry.claim.name);
+        }
+    }
+
+    fn ring_for_class(&self, class: &Text) {
+        self.changes.classes.ring(class);
+        let state = self.state();
+        for entry in state.pools.values().filter(|entry| entry.pool.class.name == *class) {
+            self.changes.pools.ring(&entry.pool.name);
+        }
+        drop(state);
+        self.changes.provision.ring_plain();
+    }
+}
+
+impl State {
+    /// A pod left its node.
+    pub(super) fn unbind(&mut self, pod: &PodEntry, now: Timestamp) {
+        let Some(node) = &pod.node else { return };
+        if let Some(pods) = self.on_node.get_mut(node) {
+            pods.remove(&pod.pod.key);
+            if pods.is_empty() {
+                self.on_node.remove(node);
+            }
+        }
+        self.pod_event(node, now);
+    }
+
+    fn pod_event(&mut self, node: &Text, now: Timestamp) {
+        self.pod_events.insert(node.clone(), now);
+    }
+}

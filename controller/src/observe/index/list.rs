@@ -1,0 +1,67 @@
+//! Full lists: what a list does not hold is gone.
+
+use jiff::Timestamp;
+
+use super::Index;
+
+/// The watched kinds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Pod,
+    Node,
+    Claim,
+    Pool,
+    Class,
+    DaemonSet,
+    Pdb,
+    Attachment,
+}
+
+impl Index {
+    /// A full list of `kind` begins.
+    pub(crate) fn begin(&self, kind: Kind) {
+        let mut state = self.state();
+        match kind {
+            Kind::Pod => state.pods.begin(),
+            Kind::Node => state.nodes.begin(),
+            Kind::Claim => state.claims.begin(),
+            Kind::Pool => state.pools.begin(),
+            Kind::Class => state.classes.begin(),
+            Kind::DaemonSet => state.daemon_sets.begin(),
+            Kind::Pdb => state.pdbs.begin(),
+            Kind::Attachment => state.attachments.begin(),
+        }
+    }
+
+    /// The list is complete.
+    pub(crate) fn finish(&self, kind: Kind, now: Timestamp) {
+        let mut state = self.state();
+        match kind {
+            Kind::Pod => {
+                for (key, gone) in state.pods.finish() {
+                    state.nominations.release(&key);
+                    state.unbind(&gone, now);
+                }
+            }
+            Kind::Claim => {
+                for (name, gone) in state.claims.finish() {
+                    state.marked.remove(&name);
+                    if let Some(id) = &gone.claim.provider_id {
+                        state.by_provider.remove(id);
+                    }
+                }
+            }
+            Kind::Node => drop(state.nodes.finish()),
+            Kind::Pool => drop(state.pools.finish()),
+            Kind::Class => drop(state.classes.finish()),
+            Kind::DaemonSet => drop(state.daemon_sets.finish()),
+            Kind::Pdb => drop(state.pdbs.finish()),
+            Kind::Attachment => drop(state.attachments.finish()),
+        }
+        drop(state);
+        self.changes.provision.ring_plain();
+        self.changes.disrupt.ring_plain();
+        self.changes.lifecycle.ring_plain();
+        self.changes.terminate.ring_plain();
+    }
+}

@@ -1,0 +1,158 @@
+//! What loops and metrics ask of the index.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use joiner_api::EC2NodeClass;
+use joiner_core::Text;
+use joiner_core::snapshot::{Node, Parts, PodKey, Snapshot, join};
+
+use super::super::entry::{ClaimEntry, NodeEntry, PodEntry, PoolEntry};
+use super::{Index, State};
+
+impl Index {
+    /// The cluster at this moment, as decisions want it.
+    pub(crate) fn snapshot(&self, now: Timestamp) -> Snapshot {
+        let mut state = self.state();
+        let nodes = state.places(now);
+        Snapshot {
+            pools: state.pools.values().map(|entry| entry.pool.clone()).collect(),
+            nodes,
+            daemon_sets: state.daemon_sets.values().cloned().collect(),
+            pending: state.pods.values().filter(|entry| entry.node.is_none()).map(|entry| entry.pod.clone()).collect(),
+            pdbs: state.pdbs.values().cloned().collect(),
+            settings: self.settings,
+        }
+    }
+
+    /// Kinds whose first full list has not arrived.
+    pub(crate) fn unsynced(&self) -> Vec<&'static str> {
+        let state = self.state();
+        [
+            ("pods", state.pods.synced()),
+            ("nodes", state.nodes.synced()),
+            ("nodeclaims", state.claims.synced()),
+            ("nodepools", state.pools.synced()),
+            ("ec2nodeclasses", state.classes.synced()),
+            ("daemonsets", state.daemon_sets.synced()),
+            ("poddisruptionbudgets", state.pdbs.synced()),
+            ("volumeattachments", state.attachments.synced()),
+        ]
+        .into_iter()
+        .filter(|(_, synced)| !synced)
+        .map(|(kind, _)| kind)
+        .collect()
+    }
+
+    pub(crate) fn claim_entry(&self, name: &str) -> Option<ClaimEntry> {
+        self.state().claims.get(name).cloned()
+    }
+
+    pub(crate) fn node_entry(&self, name: &str) -> Option<NodeEntry> {
+        self.state().nodes.get(name).cloned()
+    }
+
+    /// The nodes of an instance; more than one is an error somewhere.
+    pub(crate) fn nodes_of(&self, provider_id: &Text) -> Vec<NodeEntry> {
+        let state = self.state();
+        state.nodes.values().filter(|entry| entry.node.provider_id.as_ref() == Some(provider_id)).cloned().collect()
+    }
+
+    pub(crate) fn pool_entry(&self, name: &str) -> Option<PoolEntry> {
+        self.state().pools.get(name).cloned()
+    }
+
+    pub(crate) fn pool_entries(&self) -> Vec<PoolEntry> {
+        self.state().pools.values().cloned().collect()
+    }
+
+    pub(crate) fn class_entry(&self, name: &str) -> Option<Arc<EC2NodeClass>> {
+        self.state().classes.get(name).cloned()
+    }
+
+    pub(crate) fn class_entries(&self) -> Vec<Arc<EC2NodeClass>> {
+        self.state().classes.values().cloned().collect()
+    }
+
+    pub(crate) fn claim_entries(&self) -> Vec<ClaimEntry> {
+        self.state().claims.values().cloned().collect()
+    }
+
+    pub(crate) fn node_entries(&self) -> Vec<NodeEntry> {
+        self.state().nodes.values().cloned().collect()
+    }
+
+    pub(crate) fn pod_entries(&self) -> Vec<PodEntry> {
+        self.state().pods.values().cloned().collect()
+    }
+
+    pub(crate) fn pod_entry(&self, key: &PodKey) -> Option<PodEntry> {
+        self.state().pods.get(key).cloned()
+    }
+
+    /// When a pod last came to or left `node`, as far as this process saw it.
+    pub(crate) fn last_pod_event(&self, node: &str) -> Option<Timestamp> {
+        self.state().pod_events.get(node).copied()
+    }
+
+    /// How many pods wait for a node, and since when the one that has waited longest.
+    pub(crate) fn waiting(&self) -> (usize, Option<Timestamp>) {
+        let state = self.state();
+        let since = state.pods.values().filter_map(|entry| entry.pending_since);
+        since.fold((0, None), |(count, first), since| (count + 1, Some(first.map_or(since, |first| since.min(first)))))
+    }
+
+    /// How many nodes there are.
+    pub(crate) fn node_count(&self) -> usize {
+        self.state().nodes.len()
+    }
+}
+
+impl State {
+    /// Nodes, claims, or both in one, with the pods on them and the pods meant for them.
+    fn places(&mut self, now: Timestamp) -> Vec<Node> {
+        let nodes: Vec<_> = self.nodes.values().map(|entry| entry.node.clone()).collect();
+        let claims: Vec<_> = self.claims.values().map(|entry| self.with_pod_event(entry)).collect();
+        let known: BTreeSet<Text> = claims
+            .iter()
+            .map(|claim| claim.name.clone())
+            .chain(nodes.iter().map(|node| node.name.clone()))
+            .collect();
+        let complete: BTreeSet<Text> = claims
+            .iter()
+            .filter(|claim| claim.conditions.is_true(joiner_core::conditions::INITIALIZED))
+            .map(|claim| claim.name.clone())
+            .chain(nodes.iter().filter(|node| is_complete(node)).map(|node| node.name.clone()))
+            .collect();
+        join(Parts {
+            nominations: self.nominations.current(now, &known, &complete),
+            bound: self
+                .pods
+                .values()
+                .filter_map(|entry| Some((entry.node.clone()?, entry.pod.clone())))
+                .collect(),
+            marked_for_deletion: self.marked.iter().cloned().collect(),
+            attachments: self.attachments.values().cloned().collect(),
+            claims,
+            nodes,
+        })
+    }
+
+    /// The claim, with a later pod event than its status says, where this process saw one.
+    fn with_pod_event(&self, entry: &ClaimEntry) -> Arc<joiner_core::snapshot::Claim> {
+        let seen = entry.claim.node_name.as_ref().and_then(|node| self.pod_events.get(node)).copied();
+        if seen <= entry.claim.last_pod_event {
+            return entry.claim.clone();
+        }
+        let mut claim = joiner_core::snapshot::Claim::clone(&entry.claim);
+        claim.last_pod_event = seen;
+        Arc::new(claim)
+    }
+}
+
+/// A node without a claim is complete as it is; one of ours when it says so.
+fn is_complete(node: &joiner_core::snapshot::NodeObject) -> bool {
+    let labels = &node.labels;
+    !labels.contains_key(joiner_core::well_known::NODE_POOL) || labels.contains_key(joiner_core::well_known::INITIALIZED)
+}

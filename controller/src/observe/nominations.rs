@@ -1,0 +1,95 @@
+//! Where pods are meant to go: decisions that have been made and that the scheduler has not carried out yet.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::{SignedDuration, Timestamp};
+use joiner_core::Text;
+use joiner_core::snapshot::{Nomination, PodKey};
+
+/// How long a complete node is kept for the pods that were meant for it. Karpenter's value: twice its longest batch.
+const HOLD: SignedDuration = SignedDuration::from_secs(20);
+
+/// A pod's place.
+#[derive(Clone, Debug)]
+struct Meant {
+    place: Text,
+    /// Set when the place was first seen complete.
+    until: Option<Timestamp>,
+}
+
+/// All places that are held.
+#[derive(Debug, Default)]
+pub(super) struct Nominations(BTreeMap<PodKey, Meant>);
+
+impl Nominations {
+    /// `pod` is to go to `place`.
+    pub(super) fn hold(&mut self, pod: PodKey, place: Text) {
+        match self.0.get(&pod) {
+            Some(meant) if meant.place == place => {}
+            _ => drop(self.0.insert(pod, Meant { place, until: None })),
+        }
+    }
+
+    /// The pod is bound, gone, or was decided on anew.
+    pub(super) fn release(&mut self, pod: &PodKey) {
+        self.0.remove(pod);
+    }
+
+    /// The places that still hold at `now`. A place that is not `complete` is held as long as it is `known`; one that is
+    /// complete for [`HOLD`] longer, after which the pod is decided on anew.
+    pub(super) fn current(
+        &mut self,
+        now: Timestamp,
+        known: &BTreeSet<Text>,
+        complete: &BTreeSet<Text>,
+    ) -> Vec<Nomination> {
+        let later = now.saturating_add(HOLD).unwrap_or(Timestamp::MAX);
+        self.0.retain(|_, meant| {
+            if complete.contains(&meant.place) {
+                return *meant.until.get_or_insert(later) > now;
+            }
+            known.contains(&meant.place)
+        });
+        let row = |(pod, meant): (&PodKey, &Meant)| Nomination {
+            place: meant.place.clone(),
+            pod: pod.clone(),
+            until: meant.until.unwrap_or(later),
+        };
+        self.0.iter().map(row).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(1_700_000_000 + second).unwrap()
+    }
+
+    #[test]
+    fn a_place_is_held_while_it_starts_and_a_while_longer() {
+        let place: Text = "default-abcde".into();
+        let set = BTreeSet::from([place.clone()]);
+        let none = BTreeSet::new();
+        let mut held = Nominations::default();
+        held.hold(PodKey::new("shop", "web"), place.clone());
+        for (now, known, complete, want) in [
+            (0, &set, &none, Some(at(20))),
+            (300, &set, &none, Some(at(320))),
+            (310, &set, &set, Some(at(330))),
+            (329, &set, &set, Some(at(330))),
+            (330, &set, &set, None),
+        ] {
+            let got = held.current(at(now), known, complete);
+            assert_eq!(got.first().map(|row| row.until), want, "second {now}");
+        }
+    }
+
+    #[test]
+    fn a_place_that_is_gone_is_not_held() {
+        let mut held = Nominations::default();
+        held.hold(PodKey::new("shop", "web"), "default-abcde".into());
+        assert!(held.current(at(0), &BTreeSet::new(), &BTreeSet::new()).is_empty());
+    }
+}

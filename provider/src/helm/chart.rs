@@ -1,0 +1,132 @@
+//! Where a chart comes from, and getting it onto this machine.
+
+use super::run::Helm;
+use super::{HelmError, command, embedded};
+use std::path::{Path, PathBuf};
+
+/// Scheme of charts in an OCI registry.
+const OCI: &str = "oci://";
+
+/// Where a chart comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum ChartSource {
+    /// The controller's own chart, compiled in.
+    Embedded,
+    /// A directory or archive on this machine.
+    Path(PathBuf),
+    /// A chart in a registry.
+    Oci { reference: String, version: Option<String> },
+}
+
+impl ChartSource {
+    /// Reads the attributes `chart` and `version`. The error names what is wrong with which.
+    pub(crate) fn parse(chart: Option<&str>, version: Option<&str>) -> Result<Self, String> {
+        let source = match chart {
+            None => Self::Embedded,
+            Some(reference) if reference.starts_with(OCI) => {
+                return Ok(Self::Oci { reference: reference.to_owned(), version: version.map(str::to_owned) });
+            }
+            Some("") => return Err("chart is empty; leave it out for the embedded chart of Joiner's controller".to_owned()),
+            Some(url) if url.contains("://") => {
+                return Err(format!("chart {url:?} is neither a path nor an oci:// reference"));
+            }
+            Some(path) => Self::Path(PathBuf::from(path)),
+        };
+        match version {
+            Some(version) => Err(format!(
+                "version {version:?} can only be chosen for an oci:// chart; the embedded chart and a path have the version that they have"
+            )),
+            None => Ok(source),
+        }
+    }
+
+    /// The chart's version and application version as far as they are known without a registry: from the `Chart.yaml` of the
+    /// embedded chart or of a directory.
+    pub(crate) fn known_version(&self) -> Option<String> {
+        match self {
+            Self::Embedded => version_in(embedded::chart_yaml()?),
+            Self::Path(path) => version_in(&std::fs::read_to_string(path.join("Chart.yaml")).ok()?),
+            Self::Oci { version, .. } => version.clone(),
+        }
+    }
+
+    /// What changes when the chart's content does: a fingerprint of the embedded chart, or of a directory's files.
+    pub(crate) fn fingerprint(&self) -> Option<String> {
+        match self {
+            Self::Embedded => Some(embedded::fingerprint().to_owned()),
+            Self::Path(path) => super::fingerprint::of_path(path),
+            Self::Oci { .. } => None,
+        }
+    }
+
+    /// Brings the chart onto this machine: a path that Helm takes as a chart.
+    pub(crate) async fn fetch(&self, helm: &Helm<'_>) -> Result<PathBuf, HelmError> {
+        match self {
+            Self::Embedded => embedded::unpack(helm.directory()),
+            Self::Path(path) => absolute(path),
+            Self::Oci { reference, version } => {
+                let directory = helm.directory().join("pulled");
+                std::fs::create_dir_all(&directory).map_err(|error| HelmError::Start { cause: error.to_string() })?;
+                helm.run(&command::pull(reference, version.as_deref(), &directory.to_string_lossy())).await?;
+                archive_in(&directory)
+                    .ok_or_else(|| HelmError::Chart(format!("{reference} was pulled but holds no chart")))
+            }
+        }
+    }
+}
+
+fn version_in(chart_yaml: &str) -> Option<String> {
+    let chart: serde_json::Value = serde_saphyr::from_str(chart_yaml).ok()?;
+    chart["version"].as_str().map(str::to_owned)
+}
+
+fn absolute(path: &Path) -> Result<PathBuf, HelmError> {
+    let found = path.canonicalize().map_err(|error| HelmError::Chart(format!("{}: {error}", path.display())))?;
+    if found.is_dir() && !found.join("Chart.yaml").is_file() {
+        return Err(HelmError::Chart(format!("{} is no chart: it has no Chart.yaml", path.display())));
+    }
+    Ok(found)
+}
+
+fn archive_in(directory: &Path) -> Option<PathBuf> {
+    let entries = std::fs::read_dir(directory).ok()?;
+    entries.filter_map(|entry| Some(entry.ok()?.path())).find(|path| path.extension().is_some_and(|ext| ext == "tgz"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_three_sources_are_told_apart() {
+        let oci = |version: Option<&str>| ChartSource::Oci {
+            reference: "oci://r/c".into(),
+            version: version.map(str::to_owned),
+        };
+        for (chart, version, want) in [
+            (None, None, Ok(ChartSource::Embedded)),
+            (Some("./chart"), None, Ok(ChartSource::Path("./chart".into()))),
+            (Some("oci://r/c"), None, Ok(oci(None))),
+            (Some("oci://r/c"), Some("1.2.3"), Ok(oci(Some("1.2.3")))),
+            (Some("./chart"), Some("1"), Err("version")),
+            (None, Some("1"), Err("version")),
+            (Some(""), None, Err("chart is empty")),
+            (Some("https://x/y"), None, Err("oci://")),
+        ] {
+            match (ChartSource::parse(chart, version), want) {
+                (Ok(source), Ok(want)) => assert_eq!(source, want),
+                (Err(error), Err(text)) => assert!(error.contains(text), "{error}"),
+                (got, want) => panic!("{chart:?} {version:?}: {got:?}, not {want:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn a_directory_without_a_chart_is_named() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let error = absolute(dir.path()).expect_err("no Chart.yaml").to_string();
+        assert!(error.contains("Chart.yaml"), "{error}");
+        std::fs::write(dir.path().join("Chart.yaml"), "name: x\nversion: 1.2.3\n").expect("written");
+        assert_eq!(ChartSource::Path(dir.path().into()).known_version().as_deref(), Some("1.2.3"));
+    }
+}

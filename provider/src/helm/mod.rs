@@ -1,0 +1,37 @@
+//! Helm releases: the real Helm 4 does what changes a release; what is only looked at is read natively.
+//!
+//! Input: a cluster, a chart, merged values. Output: the release's record and what its objects do. Invariants: a secret is
+//! never an argument nor in a log; every Helm process has its own directories and a kubeconfig with mode 0600, removed
+//! afterwards; Helm is never run at plan.
+
+mod binary;
+mod chart;
+mod command;
+mod crds;
+mod drift;
+mod embedded;
+mod error;
+mod fingerprint;
+mod manifest;
+mod owner;
+mod readiness;
+mod record;
+mod run;
+mod storage;
+mod takeover;
+mod values;
+mod workspace;
+
+pub(crate) use binary::find;
+pub(crate) use chart::ChartSource;
+pub(crate) use command::{Rollback, Uninstall, Upgrade};
+pub(crate) use crds::apply_crds;
+pub(crate) use drift::drift_of;
+pub(crate) use error::HelmError;
+pub(crate) use owner::{Owner, RUN_LABEL};
+pub(crate) use readiness::{Readiness, readiness_of};
+pub(crate) use record::{Record, Status};
+pub(crate) use run::Helm;
+pub(crate) use storage::Storage;
+pub(crate) use takeover::{Adopt, Found, Takeover, decide};
+pub(crate) use values::{SetValue, merge_values, parse_document};

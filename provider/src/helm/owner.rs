@@ -1,0 +1,76 @@
+//! Who works on a release: written as a label of the revision, so that a later run knows whether that process still lives.
+
+use sha2::{Digest as _, Sha256};
+use std::fs;
+
+/// The label on a revision's Secret.
+pub(crate) const RUN_LABEL: &str = "joiner.dev/run";
+
+/// One process on one machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Owner {
+    machine: String,
+    pid: u32,
+    started: String,
+}
+
+impl Owner {
+    /// This process.
+    pub(crate) fn current() -> Self {
+        let pid = std::process::id();
+        Self { machine: machine(), pid, started: start_of(pid).unwrap_or_else(|| "0".to_owned()) }
+    }
+
+    /// As a label value: machine, process id and start time, separated by dots.
+    pub(crate) fn label(&self) -> String {
+        format!("{}.{}.{}", self.machine, self.pid, self.started)
+    }
+
+    /// Reads a label value.
+    pub(crate) fn parse(label: &str) -> Option<Self> {
+        let mut parts = label.splitn(3, '.');
+        let (machine, pid, started) = (parts.next()?, parts.next()?.parse().ok()?, parts.next()?);
+        Some(Self { machine: machine.to_owned(), pid, started: started.to_owned() })
+    }
+
+    /// Whether that process has ended; `None` when it ran elsewhere or the system does not say.
+    pub(crate) fn has_ended(&self) -> Option<bool> {
+        if self.machine != machine() || self.started == "0" || start_of(std::process::id()).is_none() {
+            return None;
+        }
+        Some(start_of(self.pid).as_deref() != Some(&self.started))
+    }
+}
+
+/// A short name of this machine that tells nothing about it.
+fn machine() -> String {
+    let id = fs::read_to_string("/etc/machine-id")
+        .or_else(|_| fs::read_to_string("/proc/sys/kernel/random/boot_id"))
+        .or_else(|_| fs::read_to_string("/etc/hostname"))
+        .unwrap_or_default();
+    hex::encode(&Sha256::digest(id.trim().as_bytes())[..6])
+}
+
+/// When a process started, in clock ticks since boot; `None` where there is no /proc or no such process.
+fn start_of(pid: u32) -> Option<String> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The program's name may hold spaces; the fields after it do not. The start time is field 22, the 20th after the name.
+    let after_name = stat.rsplit_once(')')?.1;
+    after_name.split_whitespace().nth(19).map(str::to_owned)
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_process_lives_and_a_later_one_with_its_id_is_another() {
+        let me = Owner::current();
+        assert_eq!(Owner::parse(&me.label()), Some(me.clone()));
+        assert_eq!(me.has_ended(), Some(false));
+        assert_eq!(Owner { started: "1".into(), ..me.clone() }.has_ended(), Some(true));
+        assert_eq!(Owner { machine: "elsewhere".into(), ..me.clone() }.has_ended(), None);
+        assert!(me.label().len() <= 63, "a label value is at most 63 characters");
+        assert_eq!(Owner::parse("x"), None);
+    }
+}

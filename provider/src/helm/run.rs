@@ -1,0 +1,170 @@
+//! Running the Helm program: to its end, or to the end that the core asks for.
+
+use super::binary::check_version;
+use super::workspace::Workspace;
+use super::{HelmError, command};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+use tokio::process::{Child, Command};
+use tokio_util::sync::CancellationToken;
+
+/// Time for Helm to end after it was asked to, before it is killed. It needs some to record the release as failed.
+const END_WITHIN: Duration = Duration::from_secs(15);
+
+/// The Helm program in a workspace.
+pub(crate) struct Helm<'a> {
+    program: PathBuf,
+    workspace: &'a Workspace,
+    cancel: &'a CancellationToken,
+}
+
+impl<'a> Helm<'a> {
+    /// A Helm 4 program; another version is an error.
+    pub(crate) async fn open(
+        program: PathBuf,
+        workspace: &'a Workspace,
+        cancel: &'a CancellationToken,
+    ) -> Result<Self, HelmError> {
+        let helm = Self { program, workspace, cancel };
+        let version = helm.run(&command::version()).await?;
+        check_version(&helm.program, &version)?;
+        Ok(helm)
+    }
+
+    /// Runs one command and answers its standard output.
+    ///
+    /// A cancellation is passed on to Helm as SIGTERM, so that it can record what it did.
+    pub(crate) async fn run(&self, args: &[String]) -> Result<String, HelmError> {
+        let verb = args.first().cloned().unwrap_or_default();
+        tracing::debug!(program = %self.program.display(), ?args, "running helm");
+        let child = self.spawn(args).map_err(|error| HelmError::Start {
+            cause: format!("{}: {error}", self.program.display()),
+        })?;
+        let pid = child.id();
+        let output = child.wait_with_output();
+        tokio::pin!(output);
+        let output = tokio::select! {
+            output = &mut output => output,
+            () = self.cancel.cancelled() => {
+                end(pid);
+                // Dropping the child kills it when it does not end by itself.
+                let _ = tokio::time::timeout(END_WITHIN, &mut output).await;
+                return Err(HelmError::Cancelled { verb });
+            }
+        };
+        let output = output.map_err(|error| HelmError::Start { cause: error.to_string() })?;
+        if output.status.success() {
+            return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+        }
+        Err(HelmError::Failed { verb, message: failure(&output.stderr, &output.stdout) })
+    }
+
+    fn spawn(&self, args: &[String]) -> std::io::Result<Child> {
+        let mut command = Command::new(&self.program);
+        command
+            .args(args)
+            .env_clear()
+            .envs(self.workspace.environment())
+            .current_dir(self.workspace.path())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true);
+        // A group of its own: Ctrl-C reaches the whole group of the core, and Helm must end by our word alone.
+        #[cfg(unix)]
+        command.process_group(0);
+        command.spawn()
+    }
+
+    /// The directory that commands run in.
+    pub(crate) fn directory(&self) -> &Path {
+        self.workspace.path()
+    }
+}
+
+#[cfg(unix)]
+fn end(pid: Option<u32>) {
+    use nix::sys::signal::{Signal, kill};
+    use nix::unistd::Pid;
+    if let Some(pid) = pid.and_then(|pid| i32::try_from(pid).ok()) {
+        let _ = kill(Pid::from_raw(pid), Signal::SIGTERM);
+    }
+}
+
+#[cfg(not(unix))]
+fn end(_: Option<u32>) {}
+
+/// What Helm said, without its log lines and its prefix.
+fn failure(stderr: &[u8], stdout: &[u8]) -> String {
+    let said = String::from_utf8_lossy(if stderr.is_empty() { stdout } else { stderr });
+    let lines: Vec<&str> = said
+        .lines()
+        .map(|line| line.trim_start_matches("Error: ").trim_end())
+        .filter(|line| !line.is_empty() && !line.starts_with("level=") && !line.starts_with("time="))
+        .collect();
+    if lines.is_empty() { said.trim().to_owned() } else { lines.join("\n") }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    fn script(dir: &Path, body: &str) -> PathBuf {
+        let path = dir.join("helm");
+        std::fs::write(&path, format!("#!/bin/sh\n{body}\n")).expect("written");
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).expect("executable");
+        path
+    }
+
+    const VERSION: &str = "[ \"$1\" = version ] && { echo v4.3.2; exit 0; }";
+
+    #[tokio::test]
+    async fn output_and_failure_are_told_apart() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let program = script(
+            dir.path(),
+            &format!("{VERSION}\n[ \"$1\" = ok ] && {{ echo fine; exit 0; }}\necho 'level=WARN x' >&2; echo 'Error: no chart' >&2; exit 1"),
+        );
+        let (workspace, cancel) = (Workspace::new().expect("a directory"), CancellationToken::new());
+        let helm = Helm::open(program, &workspace, &cancel).await.expect("Helm 4");
+        assert_eq!(helm.run(&["ok".into()]).await.expect("works"), "fine\n");
+        let error = helm.run(&["upgrade".into()]).await.expect_err("fails");
+        assert_eq!(error.to_string(), "helm upgrade failed: no chart");
+    }
+
+    #[tokio::test]
+    async fn a_cancellation_lets_helm_end_by_itself() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let mark = dir.path().join("ended");
+        let ready = dir.path().join("ready");
+        let body = format!(
+            "{VERSION}\ntrap 'touch {}; exit 1' TERM\ntouch {}\nwhile :; do read -t 1 x < /dev/zero 2>/dev/null; done",
+            mark.display(),
+            ready.display()
+        );
+        let program = script(dir.path(), &body);
+        let (workspace, cancel) = (Workspace::new().expect("a directory"), CancellationToken::new());
+        let helm = Helm::open(program, &workspace, &cancel).await.expect("Helm 4");
+        let args = ["upgrade".to_owned()];
+        let stop = async {
+            while !ready.exists() {
+                tokio::task::yield_now().await;
+            }
+            cancel.cancel();
+        };
+        let (result, ()) = tokio::join!(helm.run(&args), stop);
+        assert!(matches!(result, Err(HelmError::Cancelled { .. })), "{result:?}");
+        assert!(mark.exists(), "it was told to end");
+    }
+
+    #[tokio::test]
+    async fn helm_3_is_refused() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let program = script(dir.path(), "echo v3.19.0");
+        let (workspace, cancel) = (Workspace::new().expect("a directory"), CancellationToken::new());
+        let error = Helm::open(program, &workspace, &cancel).await.err().expect("not Helm 4");
+        assert!(error.to_string().contains("v3.19.0"), "{error}");
+    }
+}

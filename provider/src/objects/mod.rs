@@ -1,0 +1,5 @@
+//! What NodePools and EC2NodeClasses have in common as resources: a typed model that becomes a Kubernetes object and back.
+
+mod meaning;
+mod names;
+mod respell;

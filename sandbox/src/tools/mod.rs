@@ -1,0 +1,108 @@
+//! The tools that a sandbox runs, built once and kept in the cache: Go programs from embedded module files, and the
+//! emulator's Python environment.
+//!
+//! Input: embedded lock files, a Go and a Python. Output: [`Tools`], paths to ready programs. Invariants: a tool's file
+//! exists only when it is complete; two builds at the same time share the work through a lock.
+
+mod build;
+mod catalogue;
+mod golang;
+mod lock;
+mod python;
+pub mod progress;
+mod version;
+
+pub use catalogue::{GoTool, Group};
+pub use progress::{Event, Progress};
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+use crate::error::Result;
+use crate::layout;
+
+/// The Kubernetes version of the control plane, as `kubectl version` shows it.
+pub const KUBERNETES_VERSION: &str = "v1.37.2";
+
+/// Ready tools.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tools {
+    /// The folder with `etcd`, `kube-apiserver`, `kube-controller-manager`, `kube-scheduler`, `kubectl`, `kwok`, `helm`, `tofu`.
+    pub bin: PathBuf,
+    /// The interpreter that has the emulator's requirements.
+    pub python: PathBuf,
+    /// The folder to put on `PYTHONPATH`: it holds the package `joiner_cloud`.
+    pub emulator: PathBuf,
+}
+
+impl Tools {
+    /// A tool's path.
+    pub fn path(&self, tool: &str) -> PathBuf {
+        self.bin.join(tool)
+    }
+
+    /// Where the tools lie, or will lie once built. `JOINER_TOOLS` (a folder of ready Go tools), `JOINER_PYTHON` (an
+    /// interpreter with the requirements) and `JOINER_EMULATOR` (a folder that holds `joiner_cloud`) replace a part.
+    pub fn locate() -> Self {
+        let cache = layout::cache();
+        let given = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        Self {
+            bin: given("JOINER_TOOLS").unwrap_or_else(|| build::folder(&cache).join("bin")),
+            python: given("JOINER_PYTHON").unwrap_or_else(|| python::interpreter(&cache)),
+            emulator: given("JOINER_EMULATOR").unwrap_or_else(|| python::package_folder(&cache)),
+        }
+    }
+
+    /// The steps that [`Tools::ensure`] would have to do for `wanted`, in order.
+    pub fn missing(&self, wanted: &[GoTool]) -> Vec<String> {
+        let mut steps: Vec<String> = wanted
+            .iter()
+            .filter(|tool| !self.path(tool.name).is_file())
+            .map(|tool| tool.name.to_owned())
+            .collect();
+        if !self.python.is_file() {
+            steps.push("AWS emulator".to_owned());
+        }
+        steps
+    }
+
+    /// Builds what is missing of `wanted` and of the emulator, telling `progress` about each step. Blocks for minutes on
+    /// a new machine.
+    ///
+    /// # Errors
+    /// [`crate::Error::Toolchain`] names a missing or too old Go or Python and the command that installs it;
+    /// [`crate::Error::Build`] holds the failed step's output.
+    pub fn ensure(wanted: &[GoTool], progress: &dyn Progress) -> Result<Self> {
+        let tools = Self::locate();
+        if !tools.missing(wanted).is_empty() {
+            let cache = layout::cache();
+            let _turn = lock::acquire(&cache, progress)?;
+            ensure_go(&tools, wanted, &cache, progress)?;
+            ensure_python(&tools, &cache, progress)?;
+        }
+        if env::var_os("JOINER_EMULATOR").is_none() {
+            python::unpack_package(&tools.emulator)?;
+        }
+        Ok(tools)
+    }
+}
+
+fn ensure_go(tools: &Tools, wanted: &[GoTool], cache: &Path, progress: &dyn Progress) -> Result<()> {
+    // Looked at again under the lock: whoever held it before may have built them.
+    let missing: Vec<&GoTool> = wanted.iter().filter(|tool| !tools.path(tool.name).is_file()).collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let go = golang::find()?;
+    for tool in missing {
+        build::one(&go, tool, cache, &tools.bin, progress)?;
+    }
+    Ok(())
+}
+
+fn ensure_python(tools: &Tools, cache: &Path, progress: &dyn Progress) -> Result<()> {
+    if tools.python.is_file() {
+        return Ok(());
+    }
+    python::environment(&python::find()?, cache, progress)
+}
