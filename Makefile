@@ -11,7 +11,8 @@ JOINER_CACHE ?= $(HOME)/.cache/joiner
 DENY_VERSION := 0.20.2
 DENY := $(JOINER_CACHE)/cargo-deny-$(DENY_VERSION)/bin/cargo-deny
 BINARIES := -p joiner -p joiner-controller -p terraform-provider-joiner -p joiner-sandbox
-JOINER := target/release/joiner
+TARGET := $(or $(CARGO_TARGET_DIR),target)
+JOINER := $(TARGET)/release/joiner
 
 .PHONY: help
 help: ## Show the targets.
@@ -43,7 +44,11 @@ quickstart-destroy: tools ## Destroy the quickstart and prove that nothing is le
 	@$(JOINER) sandbox quickstart --destroy
 
 .PHONY: test
-test: lint unit emulator-test e2e ## Everything: fmt, clippy, deny, unit, CRD and end-to-end tests.
+test: lint tools ## Everything: fmt, clippy, deny, unit, CRD and end-to-end tests.
+	@echo "==> tests of the emulator's front"
+	@cd sandbox/aws && PYTHONDONTWRITEBYTECODE=1 "$$($(abspath $(JOINER)) sandbox tools --print-python)" -m pytest -q -p no:cacheprovider tests
+	@echo "==> tests of every package, and end to end with both cores"
+	JOINER_BINARIES=$(abspath $(TARGET)/release) $(CARGO) test --workspace --locked
 
 .PHONY: lint
 lint: rust $(DENY) ## Formatting, clippy and cargo deny.
@@ -53,19 +58,7 @@ lint: rust $(DENY) ## Formatting, clippy and cargo deny.
 
 $(DENY):
 	@echo "==> building cargo-deny $(DENY_VERSION) (once, about 6 minutes on 2 cores)"
-	@$(CARGO) install cargo-deny --version $(DENY_VERSION) --locked --root $(JOINER_CACHE)/cargo-deny-$(DENY_VERSION) --target-dir target/cargo-deny
-
-.PHONY: unit
-unit: tools ## Unit and integration tests of every package; tests against the real parts included.
-	$(CARGO) test --workspace --exclude joiner-tests --locked
-
-.PHONY: emulator-test
-emulator-test: tools ## Tests of the emulator's front (Python).
-	@cd sandbox/aws && PYTHONDONTWRITEBYTECODE=1 "$$(../../$(JOINER) sandbox tools --print-python)" -m pytest -q -p no:cacheprovider tests
-
-.PHONY: e2e
-e2e: tools ## End-to-end tests on sandboxes, with OpenTofu and with Terraform where the machine has it.
-	$(CARGO) test -p joiner-tests --locked -- --test-threads=1
+	@$(CARGO) install cargo-deny --version $(DENY_VERSION) --locked --root $(JOINER_CACHE)/cargo-deny-$(DENY_VERSION) --target-dir $(TARGET)/cargo-deny
 
 .PHONY: docs
 docs: tools ## Regenerate the provider's pages and the chart's CRDs.

@@ -1,8 +1,8 @@
 //! joiner-controller: gives pending pods nodes, and gives nodes back.
 
-mod logs;
 mod health;
 mod lease;
+mod logs;
 mod metrics;
 mod observe;
 mod options;

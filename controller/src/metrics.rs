@@ -307,8 +307,8 @@ impl Metrics {
             .inc();
     }
 
-    pub(crate) fn launch_stage(&self, stage: &str, took: Duration) {
-        self.launch_stage.get_or_create(&vec![("stage", stage.into())]).observe(took.as_secs_f64());
+    pub(crate) fn launch_stage(&self, stage: &str, seconds: f64) {
+        self.launch_stage.get_or_create(&vec![("stage", stage.into())]).observe(seconds);
     }
 
     pub(crate) fn violation(&self) {

@@ -4,5 +4,6 @@
 mod cluster;
 mod helm;
 mod objects;
+mod yaml;
 
 fn main() {}

@@ -12,6 +12,7 @@
 //! time is the recorded one; the product's crates know nothing of this one.
 
 mod control_plane;
+mod duration;
 mod embedded;
 mod error;
 mod handle;
@@ -29,6 +30,7 @@ pub mod tools;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+pub use duration::parse_duration;
 pub use error::{Error, Result, chain};
 pub use handle::{Sandbox, UpOptions, status, up};
 pub use layout::Layout;
@@ -37,8 +39,11 @@ pub use model::{Cluster, ClusterSpec, PartState, PartStatus, Record, Registratio
 /// The region that the emulator answers for unless told otherwise.
 pub const REGION: &str = "us-west-2";
 
-/// The access key of the sandbox's administrator, whose EKS tokens are `system:masters`.
-pub const ADMIN_KEY: &str = "sandbox";
+/// The access key of the sandbox's administrator (`ADMIN_KEY_ID` of the emulator's package).
+pub const ADMIN_KEY: &str = "AKIASANDBOXADMIN00000";
+
+/// The secret of the sandbox's administrator (`ADMIN_SECRET` of the emulator's package). It opens nothing but the sandbox.
+pub const ADMIN_SECRET: &str = "sandbox-admin-secret";
 
 /// Takes over when this process was started for the sandbox's own use: as a supervisor, or as the step before a program
 /// that must not outlive its supervisor. To be called first thing in `main`; `None` means: go on as usual.

@@ -4,13 +4,31 @@
 //! Output: violations, sorted by path. Invariant: the same object gives the same violations as the API server
 //! finds with the same CRD; beyond that come the rules that upstream checks while running.
 
+mod cel;
+mod compiled;
+mod contradiction;
+mod cron;
+mod ec2_node_class;
+mod kubelet;
+mod names;
+mod nearest;
+mod node_pool;
 mod path;
+mod requirements;
+mod structure;
+mod unknown;
+mod view;
+mod words;
 
 use std::fmt;
 
 use serde_json::Value;
 
-pub use self::path::{JsonPath, Segment};
+pub use self::{
+    path::{JsonPath, Segment},
+    unknown::UnknownPaths,
+};
+use self::view::View;
 
 /// The kinds that are checked here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -29,6 +47,15 @@ impl Kind {
     /// The kinds in the order of [`crate::crds`].
     pub const ALL: [Self; 4] = [Self::NodePool, Self::NodeClaim, Self::NodeOverlay, Self::EC2NodeClass];
 
+    /// Group and version, as in manifests.
+    pub fn api_version(self) -> &'static str {
+        match self {
+            Self::NodePool | Self::NodeClaim => "karpenter.sh/v1",
+            Self::NodeOverlay => "karpenter.sh/v1alpha1",
+            Self::EC2NodeClass => "karpenter.k8s.aws/v1",
+        }
+    }
+
     /// The kind's name in manifests.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -37,24 +64,6 @@ impl Kind {
             Self::NodeOverlay => "NodeOverlay",
             Self::EC2NodeClass => "EC2NodeClass",
         }
-    }
-}
-
-/// Where values are not known yet, as in a plan that refers to what another resource will give. The value at
-/// such a path, if any, is ignored; a path covers all that lies below it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct UnknownPaths(Vec<JsonPath>);
-
-impl UnknownPaths {
-    /// Everything is known.
-    pub const fn none() -> Self {
-        Self(Vec::new())
-    }
-}
-
-impl FromIterator<JsonPath> for UnknownPaths {
-    fn from_iter<I: IntoIterator<Item = JsonPath>>(paths: I) -> Self {
-        Self(paths.into_iter().collect())
     }
 }
 
@@ -90,7 +99,68 @@ impl fmt::Display for Violation {
 
 /// Checks one object (with or without apiVersion, kind, metadata and status). Empty means valid. `old` is the
 /// object before a change, for the rules about what may not change.
+///
+/// ```
+/// use joiner_api::rules::{Kind, UnknownPaths, check};
+/// let class = serde_json::json!({"spec": {"role": "node", "amiSelectorTerms": [{"alias": "al2023"}]}});
+/// let found: Vec<String> =
+///     check(Kind::EC2NodeClass, &class, &UnknownPaths::none(), None).iter().map(ToString::to_string).collect();
+/// assert_eq!(found.len(), 3); // the alias, and two missing lists of terms
+/// assert!(found[0].starts_with("spec.amiSelectorTerms[0].alias: an alias is written family@version"));
+/// ```
 pub fn check(kind: Kind, object: &Value, unknown: &UnknownPaths, old: Option<&Value>) -> Vec<Violation> {
-    let _ = (kind, object, unknown, old);
-    Vec::new()
+    let schema = compiled::schema(kind);
+    let object = schema.with_defaults(object);
+    let old = old.map(|old| schema.with_defaults(old));
+    let mut found = Vec::new();
+    schema.check(&object, &JsonPath::root(), unknown, &mut found);
+
+    // What the schema refuses is reported once; rules that would look at it are not evaluated.
+    let sound = unknown.with(found.iter().map(|violation| violation.path.clone()));
+    cel::check(schema, &object, old.as_ref(), &JsonPath::root(), &sound, &mut found);
+
+    let view = View::root(&object, &sound);
+    check_header(kind, &view, &mut found);
+    match kind {
+        Kind::NodePool => node_pool::node_pool(&view, &mut found),
+        Kind::NodeClaim => node_pool::node_claim(&view, &mut found),
+        Kind::NodeOverlay => node_pool::node_overlay(&view, &mut found),
+        Kind::EC2NodeClass => ec2_node_class::ec2_node_class(&view, &mut found),
+    }
+    one_per_place(found)
 }
+
+fn check_header(kind: Kind, object: &View<'_>, found: &mut Vec<Violation>) {
+    for (field, want) in [("apiVersion", kind.api_version()), ("kind", kind.as_str())] {
+        if let Some(value) = object.field(field).filter(|field| field.value.as_str() != Some(want)) {
+            found.push(value.fail(format!("is {}, but this is checked as a {} of {}", value.value, kind.as_str(), kind.api_version())));
+        }
+    }
+    if let Some(name) = object.fields(&["metadata", "name"])
+        && !name.value.as_str().is_some_and(names::is_dns_name)
+    {
+        found.push(name.fail(format!(
+            "{} is no object name: use lower-case letters, digits, '-' and '.', starting and ending with a letter or digit, at most 253 characters",
+            name.value
+        )));
+    }
+}
+
+/// Sorted by place. Where the CRD refuses a value and a rule of ours says more about the same value, they
+/// become one violation with the words that say more.
+fn one_per_place(found: Vec<Violation>) -> Vec<Violation> {
+    let (running, mut refused): (Vec<_>, Vec<_>) =
+        found.into_iter().partition(|violation| violation.source == Source::Runtime);
+    for violation in running {
+        match refused.iter_mut().find(|other| other.path == violation.path && other.source == Source::Cel) {
+            Some(other) => other.message = violation.message,
+            None => refused.push(violation),
+        }
+    }
+    refused.sort_by(|a, b| (&a.path, a.source, &a.message).cmp(&(&b.path, b.source, &b.message)));
+    refused.dedup();
+    refused
+}
+
+#[cfg(test)]
+mod tests;

@@ -220,7 +220,7 @@ where
     }
 }
 
-fn from_credentials(operation: &'static str, error: &CredentialsError) -> Error {
+pub(crate) fn from_credentials(operation: &'static str, error: &CredentialsError) -> Error {
     let detail = innermost(error);
     match error {
         CredentialsError::CredentialsNotLoaded(_) | CredentialsError::InvalidConfiguration(_) => {
@@ -314,7 +314,7 @@ fn is_not_found_code(code: &str) -> bool {
         )
 }
 
-fn in_chain<T: StdError + 'static>(error: &(dyn StdError + 'static)) -> Option<&T> {
+fn in_chain<'a, T: StdError + 'static>(error: &'a (dyn StdError + 'static)) -> Option<&'a T> {
     let mut next = Some(error);
     while let Some(current) = next {
         if let Some(found) = current.downcast_ref::<T>() {

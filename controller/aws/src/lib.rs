@@ -1,12 +1,26 @@
 //! Everything that Joiner asks of AWS, and the only crate that knows the SDK.
 //!
 //! Pure parts (catalogue, user data, policies, launch plans) take facts and return data; the parts that call AWS are thin
-//! and are methods of [`Aws`] or take one.
+//! and take an [`Aws`].
 
+pub mod catalogue;
 mod connect;
+pub mod eks;
 mod error;
+pub mod family;
+pub mod iam;
+pub mod instances;
+pub mod node_class;
+pub mod policy;
+pub mod profiles;
+pub mod selectors;
+pub mod sts;
 pub mod tags;
 pub mod unavailable;
+pub mod userdata;
+
+#[cfg(test)]
+mod testing;
 
 pub use connect::{AssumeRole, Aws, Endpoints, Settings};
 pub use error::{Answer, Error};

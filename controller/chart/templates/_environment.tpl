@@ -12,6 +12,14 @@ binary's default holds; a text value may itself be a template.
   valueFrom:
     fieldRef:
       fieldPath: metadata.namespace
+- name: POD_NAME
+  valueFrom:
+    fieldRef:
+      fieldPath: metadata.name
+- name: POD_UID
+  valueFrom:
+    fieldRef:
+      fieldPath: metadata.uid
 - name: CPU_REQUESTS
   valueFrom:
     resourceFieldRef:

@@ -1,11 +1,11 @@
 //! What the cloud sells: instance types and their offerings, for each pool.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
 use crate::money::Price;
-use crate::requirements::{Requirement, Requirements, Values};
+use crate::requirements::{Requirement, Requirements};
 use crate::resources::Resources;
 use crate::text::Text;
 use crate::well_known;
@@ -176,26 +176,3 @@ impl FromIterator<(Text, Arc<[InstanceType]>)> for Catalogue {
         Catalogue { pools: pools.into_iter().collect() }
     }
 }
-
-/// Whether `types` hold enough different values for every `minValues` of `requirements`; else the first key, by
-/// name, with how many it has and how many it wants.
-pub fn min_values_gap<'a>(
-    types: impl Iterator<Item = &'a InstanceType> + Clone,
-    requirements: &Requirements,
-) -> Option<(Text, u32, u32)> {
-    requirements.iter().find_map(|requirement| {
-        let wanted = requirement.min_values()?;
-        let values: BTreeSet<&Text> = types
-            .clone()
-            .filter_map(|it| match it.requirements.get(requirement.key())?.values() {
-                Values::Only(values) => Some(values),
-                Values::AllBut { .. } => None,
-            })
-            .flatten()
-            .filter(|value| requirement.allows(Some(value)))
-            .collect();
-        let found = u32::try_from(values.len()).unwrap_or(u32::MAX);
-        (found < wanted).then(|| (requirement.key().clone(), found, wanted))
-    })
-}
-

@@ -10,11 +10,13 @@
 //! function here reads a clock, the environment, a file or the network, none draws random numbers, and none knows
 //! tokio, kube-rs or AWS.
 
+pub mod batch;
 pub mod catalogue;
 pub mod conditions;
 pub mod money;
 pub mod requirements;
 pub mod resources;
+pub mod schedule;
 pub mod snapshot;
 pub mod taints;
 pub mod text;

@@ -16,7 +16,7 @@ pub use requirement::{Absence, InvalidRequirement, Operator, Requirement};
 pub use values::Values;
 
 /// Requirements on several labels, all of which must hold; at most one a key.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Requirements(BTreeMap<Text, Requirement>);
 
 /// What it means that the offering side says nothing about a label.
@@ -165,6 +165,12 @@ impl Requirements {
                     || (undefined == Undefined::WellKnownOpen && well_known::is_well_known(wanted.key()))
             }
         })
+    }
+
+    /// Whether every node that satisfies these requirements satisfies `wanted` too, where labels that are not spoken
+    /// of may be anything.
+    pub fn imply(&self, wanted: &Requirements) -> bool {
+        wanted.iter().all(|wanted| self.get(wanted.key()).is_some_and(|mine| mine.implies(wanted)))
     }
 
     /// Whether both can hold for every label of which both speak.

@@ -182,13 +182,13 @@ impl Resources {
 
     /// The larger of both, resource by resource.
     #[must_use]
-    pub fn max(&self, other: &Resources) -> Resources {
+    pub fn upper(&self, other: &Resources) -> Resources {
         self.zip(other, i64::max)
     }
 
     /// The smaller of both, resource by resource.
     #[must_use]
-    pub fn min(&self, other: &Resources) -> Resources {
+    pub fn lower(&self, other: &Resources) -> Resources {
         self.zip(other, i64::min)
     }
 

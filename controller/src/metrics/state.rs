@@ -9,7 +9,8 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use joiner_core::snapshot::{Node, Snapshot};
-use joiner_core::{ResourceName, Resources, well_known};
+use joiner_core::resources::{ResourceName, Resources};
+use joiner_core::well_known;
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::DescriptorEncoder;
 

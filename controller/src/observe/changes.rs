@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 
-use joiner_core::Text;
+use joiner_core::text::Text;
 use tokio::sync::Notify;
 
 /// One loop's bell, with the names that were touched since it was last asked.

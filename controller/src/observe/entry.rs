@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use joiner_api::NodePool;
-use joiner_core::Text;
+use joiner_core::text::Text;
 use joiner_core::snapshot::{Claim, NodeObject, Pod, Pool};
 use k8s_openapi::api::core::v1 as k8s;
 use kube::Resource;
@@ -88,7 +88,7 @@ pub(crate) struct NodeEntry {
 }
 
 impl NodeEntry {
-    pub(super) fn new(object: &k8s::Node) -> NodeEntry {
+    pub(crate) fn of(object: &k8s::Node) -> NodeEntry {
         NodeEntry {
             node: Arc::new(map::node(object)),
             resource_version: object.metadata.resource_version.clone().unwrap_or_default(),
@@ -105,11 +105,14 @@ pub(crate) struct ClaimEntry {
     pub generation: i64,
     /// `status.imageID`.
     pub image_id: Option<Text>,
+    /// `status.lastPodEventTime` as written; the claim itself may know of a later one.
+    pub recorded_pod_event: Option<Timestamp>,
 }
 
 impl ClaimEntry {
     pub(crate) fn new(object: &joiner_api::NodeClaim) -> ClaimEntry {
         ClaimEntry {
+            recorded_pod_event: object.status.as_ref().and_then(|status| Some(status.last_pod_event_time.as_ref()?.0)),
             claim: Arc::new(map::claim(object)),
             resource_version: object.metadata.resource_version.clone().unwrap_or_default(),
             generation: object.metadata.generation.unwrap_or_default(),

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use joiner_api::EC2NodeClass;
-use joiner_core::Text;
+use joiner_core::text::Text;
 use joiner_core::snapshot::{DaemonSet, Pdb, PodKey, Settings};
 
 use super::changes::Changes;

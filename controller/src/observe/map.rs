@@ -14,12 +14,12 @@ mod taints;
 pub(crate) use daemon_set::{attachment, daemon_set, pdb};
 pub(crate) use node::{claim, node, taint};
 pub(crate) use pod::pod;
-pub(crate) use pool::pool;
+pub(crate) use pool::{pool, pool_conditions};
 pub(crate) use quantities::{from_api, limits, resources, to_api};
 
 use std::collections::BTreeMap;
 
-use joiner_core::{Labels, Text};
+use joiner_core::text::{Labels, Text};
 
 /// A map of strings as labels.
 fn labels(map: Option<&BTreeMap<String, String>>) -> Labels {
@@ -30,3 +30,6 @@ fn labels(map: Option<&BTreeMap<String, String>>) -> Labels {
 fn text(value: Option<&String>) -> Text {
     value.map(String::as_str).unwrap_or_default().into()
 }
+
+#[cfg(test)]
+mod tests;

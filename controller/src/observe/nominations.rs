@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::{SignedDuration, Timestamp};
-use joiner_core::Text;
+use joiner_core::text::Text;
 use joiner_core::snapshot::{Nomination, PodKey};
 
 /// How long a complete node is kept for the pods that were meant for it. Karpenter's value: twice its longest batch.

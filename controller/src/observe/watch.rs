@@ -5,7 +5,7 @@ use std::sync::Arc;
 use futures::StreamExt as _;
 use jiff::Timestamp;
 use joiner_api::{EC2NodeClass, NodeClaim, NodePool};
-use joiner_core::Text;
+use joiner_core::text::Text;
 use joiner_core::snapshot::PodKey;
 use k8s_openapi::api::apps::v1::DaemonSet;
 use k8s_openapi::api::core::v1::{Node, Pod};

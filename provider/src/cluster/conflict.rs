@@ -38,24 +38,20 @@ fn manager_in(message: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kube::core::response::{StatusCause, StatusDetails};
+    use serde_json::{from_value, json};
 
     #[test]
     fn every_conflict_names_field_and_manager() {
-        let cause = |reason: &str, message: &str, field: &str| StatusCause {
-            reason: reason.into(),
-            message: message.into(),
-            field: field.into(),
-        };
-        let details = StatusDetails {
-            causes: vec![
+        let cause = |reason: &str, message: &str, field: &str| json!({ "reason": reason, "message": message, "field": field });
+        let status: Status = from_value(json!({
+            "message": "Apply failed", "reason": "Conflict", "code": 409,
+            "details": { "causes": [
                 cause("FieldManagerConflict", "conflict with \"kubectl-edit\" using karpenter.sh/v1", ".spec.weight"),
                 cause("FieldValueInvalid", "no", ".spec.x"),
                 cause("FieldManagerConflict", "conflict with \"argocd\"", ".spec.limits.cpu"),
-            ],
-            ..Default::default()
-        };
-        let status = Status::failure("Apply failed", "Conflict").with_code(409).with_details(details);
+            ] },
+        }))
+        .expect("a status");
         let found: Vec<String> = conflicts(&status).iter().map(ToString::to_string).collect();
         assert_eq!(found, [".spec.weight by \"kubectl-edit\"", ".spec.limits.cpu by \"argocd\""]);
         assert!(conflicts(&Status::failure("x", "y")).is_empty());

@@ -137,11 +137,12 @@ fn describe(conflicts: &[FieldConflict]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kube::core::response::StatusDetails;
+    use serde_json::{from_value, json};
 
     fn status(code: u16, name: &str) -> kube::Error {
-        let details = StatusDetails { name: name.into(), kind: "nodepools".into(), group: "karpenter.sh".into(), ..Default::default() };
-        kube::Error::Api(Box::new(Status::failure("because", "Reason").with_code(code).with_details(details)))
+        let details = json!({ "name": name, "kind": "nodepools", "group": "karpenter.sh" });
+        let status = json!({ "message": "because", "reason": "Reason", "code": code, "details": details });
+        kube::Error::Api(Box::new(from_value(status).expect("a status")))
     }
 
     #[test]

@@ -19,6 +19,6 @@ pub(crate) use bearer::{TokenError, TokenSource};
 pub(crate) use client::Cluster;
 pub(crate) use conflict::FieldConflict;
 pub(crate) use error::ClusterError;
-pub(crate) use objects::{Applied, ApplyOptions, DeletePreconditions, Kind, Objects};
+pub(crate) use objects::{Applied, ApplyOptions, DeletePreconditions, Kind, Objects, uid};
 pub(crate) use secret::Secret;
 pub(crate) use wait::{Pace, Waited, poll};

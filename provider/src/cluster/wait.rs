@@ -32,16 +32,12 @@ impl Pace {
 }
 
 /// Calls `probe` until it answers `Some`, `limit` has passed or `cancel` fires. The probe always runs at least once.
-pub(crate) async fn poll<T, E, F, P>(
+pub(crate) async fn poll<T, E>(
     pace: Pace,
     limit: Duration,
     cancel: &CancellationToken,
-    mut probe: P,
-) -> Result<Waited<T>, E>
-where
-    P: FnMut() -> F,
-    F: Future<Output = Result<Option<T>, E>>,
-{
+    mut probe: impl AsyncFnMut() -> Result<Option<T>, E>,
+) -> Result<Waited<T>, E> {
     let deadline = Instant::now() + limit;
     let mut pause = pace.first;
     loop {
@@ -74,10 +70,9 @@ mod tests {
 
     async fn run(limit: Duration, cancel: &CancellationToken, done_at: u32) -> Waited<u32> {
         let mut calls = 0;
-        let probe = || {
+        let probe = async || {
             calls += 1;
-            let answer = (calls == done_at).then_some(calls);
-            async move { Ok::<_, ()>(answer) }
+            Ok::<_, ()>((calls == done_at).then_some(calls))
         };
         poll(NO_PAUSE, limit, cancel, probe).await.expect("the probe does not fail")
     }
@@ -87,7 +82,7 @@ mod tests {
         let cancel = CancellationToken::new();
         assert_eq!(run(Duration::from_secs(9), &cancel, 3).await, Waited::Done(3));
         assert_eq!(
-            poll(Pace::SLOW, Duration::ZERO, &cancel, || async { Ok::<Option<()>, ()>(None) }).await,
+            poll(Pace::SLOW, Duration::ZERO, &cancel, async || Ok::<Option<()>, ()>(None)).await,
             Ok(Waited::TimedOut)
         );
         cancel.cancel();

@@ -2,6 +2,7 @@
 
 use super::run::Helm;
 use super::{HelmError, command, embedded};
+use crate::yaml;
 use std::path::{Path, PathBuf};
 
 /// Scheme of charts in an OCI registry.
@@ -76,7 +77,7 @@ impl ChartSource {
 }
 
 fn version_in(chart_yaml: &str) -> Option<String> {
-    let chart: serde_json::Value = serde_saphyr::from_str(chart_yaml).ok()?;
+    let chart: serde_json::Value = yaml::parse(chart_yaml).ok()?;
     chart["version"].as_str().map(str::to_owned)
 }
 

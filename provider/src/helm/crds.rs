@@ -35,7 +35,7 @@ pub(crate) async fn apply_crds(
         names.push(name);
     }
     for name in &names {
-        let established = || async {
+        let established = async || {
             let served = objects.get(name).await?.is_some_and(|definition| is_established(&definition));
             Ok::<_, ClusterError>(served.then_some(()))
         };

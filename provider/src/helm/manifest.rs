@@ -1,13 +1,14 @@
 //! The rendered objects of a release.
 
 use super::HelmError;
+use crate::yaml;
 use serde_json::Value;
 
 /// The objects in YAML documents, empty documents left out, and lists taken apart.
 pub(crate) fn objects(manifest: &str) -> Result<Vec<Value>, HelmError> {
     let mut objects = Vec::new();
     for document in documents(manifest) {
-        let value: Value = serde_saphyr::from_str(document)
+        let value: Value = yaml::parse(document)
             .map_err(|error| HelmError::Chart(format!("a rendered document is not YAML: {error}")))?;
         collect(value, &mut objects);
     }

@@ -2,6 +2,7 @@
 
 use super::HelmError;
 use crate::cluster::Secret;
+use crate::yaml;
 use serde_json::{Map, Value};
 
 /// The longest list that a setting may make, so that a mistyped index does not fill the memory.
@@ -49,7 +50,7 @@ pub(crate) fn parse_document(text: &str) -> Result<Value, HelmError> {
     if text.trim().is_empty() {
         return Ok(Value::Null);
     }
-    serde_saphyr::from_str(text).map_err(|error| HelmError::Values(format!("not YAML: {error}")))
+    yaml::parse(text).map_err(|error| HelmError::Values(format!("not YAML: {error}")))
 }
 
 fn overlay(base: &mut Value, over: &Value) {

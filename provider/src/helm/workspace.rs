@@ -23,7 +23,11 @@ pub(crate) struct Workspace {
 impl Workspace {
     /// Makes the directory.
     pub(crate) fn new() -> Result<Self, HelmError> {
-        let dir = tempfile::Builder::new().prefix("joiner-helm-").tempdir().map_err(start)?;
+        let mut builder = tempfile::Builder::new();
+        builder.prefix("joiner-helm-");
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+        let dir = builder.tempdir().map_err(start)?;
         Ok(Self { dir, refresher: None })
     }
 

@@ -40,9 +40,9 @@ const IDLE_CONTROLLERS: [&str; 12] = [
     "persistentvolume-attach-detach-controller",
     "persistentvolume-expander-controller",
     "node-ipam-controller",
-    "node-route-controller",
-    "service-lb-controller",
     "horizontal-pod-autoscaler-controller",
+    "legacy-serviceaccount-token-cleaner-controller",
+    "ttl-controller",
 ];
 
 /// etcd's arguments.

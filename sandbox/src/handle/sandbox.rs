@@ -166,7 +166,7 @@ pub(crate) fn environment(layout: &Layout, aws_endpoint: &str) -> BTreeMap<Strin
         ("AWS_ACCESS_KEY_ID", crate::ADMIN_KEY.to_owned()),
         ("AWS_ENDPOINT_URL", aws_endpoint.to_owned()),
         ("AWS_REGION", crate::REGION.to_owned()),
-        ("AWS_SECRET_ACCESS_KEY", "sandbox".to_owned()),
+        ("AWS_SECRET_ACCESS_KEY", crate::ADMIN_SECRET.to_owned()),
         ("JOINER_SANDBOX", text(layout.dir())),
         ("KUBECONFIG", text(&layout.kubeconfig())),
     ]

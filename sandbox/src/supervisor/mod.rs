@@ -13,7 +13,7 @@ mod settings;
 mod webhook;
 
 pub(crate) use emulator::Emulator;
-pub(crate) use parts::{Parts, Task};
+pub(crate) use parts::Parts;
 pub(crate) use record::{read as read_record, write_whole};
-pub(crate) use run::{WORD, run};
+pub(crate) use run::{Supervisor, WORD, run};
 pub(crate) use settings::Settings;

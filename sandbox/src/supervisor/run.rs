@@ -28,7 +28,7 @@ pub(crate) const WORD: &str = "__joiner-supervise";
 
 /// The supervisor's state, shared by its requests.
 #[derive(Debug)]
-pub(super) struct Supervisor {
+pub(crate) struct Supervisor {
     pub(super) layout: Layout,
     pub(super) settings: Settings,
     pub(super) parts: Parts,

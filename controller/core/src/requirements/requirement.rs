@@ -61,7 +61,7 @@ impl Operator {
 }
 
 /// Whether a node without the label satisfies a requirement.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Absence {
     /// It does.
     Allowed,
@@ -95,7 +95,7 @@ pub enum InvalidRequirement {
 }
 
 /// What one label must be.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Requirement {
     key: Text,
     values: Values,
@@ -246,6 +246,12 @@ impl Requirement {
     pub fn intersects(&self, other: &Requirement) -> bool {
         (self.absence == Absence::Allowed && other.absence == Absence::Allowed)
             || self.values.intersects(&other.values)
+    }
+
+    /// Whether every node that satisfies this requirement satisfies `other` too.
+    pub fn implies(&self, other: &Requirement) -> bool {
+        (self.absence == Absence::Refused || other.absence == Absence::Allowed)
+            && self.values.is_subset(&other.values)
     }
 
     /// What satisfies both; of two `minValues` the larger. Keys are taken to be equal.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::text::Text;
 
 /// A set of label values. Bounds are inclusive; a bounded set holds integers only.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Values {
     /// Just these.
     Only(BTreeSet<Text>),
@@ -97,6 +97,22 @@ impl Values {
             ) => {
                 let high = [*high, *other_high].into_iter().flatten().min();
                 !matches!(((*low).max(*other_low), high), (Some(low), Some(high)) if low > high)
+            }
+        }
+    }
+
+    /// Whether every value of this set belongs to `other`.
+    pub fn is_subset(&self, other: &Values) -> bool {
+        match (self, other) {
+            (Values::Only(values), other) => values.iter().all(|value| other.contains(value)),
+            (Values::AllBut { .. }, Values::Only(_)) => false,
+            (
+                Values::AllBut { at_least: low, at_most: high, .. },
+                Values::AllBut { excluded, at_least: other_low, at_most: other_high },
+            ) => {
+                let low_holds = other_low.is_none_or(|bound| low.is_some_and(|low| low >= bound));
+                let high_holds = other_high.is_none_or(|bound| high.is_some_and(|high| high <= bound));
+                low_holds && high_holds && excluded.iter().all(|value| !self.contains(value))
             }
         }
     }

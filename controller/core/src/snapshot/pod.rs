@@ -64,7 +64,7 @@ pub struct Pod {
 
 /// Everything of a pod that says where it may run. Pods that are equal here and in requests are of one shape and
 /// are decided on together.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Placement {
     /// `nodeSelector`.
     pub node_selector: Labels,
@@ -94,7 +94,7 @@ pub struct Placement {
 }
 
 /// One term of a node affinity: all of it must hold.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct NodeTerm {
     /// `matchExpressions`.
     pub expressions: Requirements,
@@ -103,7 +103,7 @@ pub struct NodeTerm {
 }
 
 /// Something wished for.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Preferred<T> {
     /// How much, from 1 to 100.
     pub weight: i32,
@@ -112,7 +112,7 @@ pub struct Preferred<T> {
 }
 
 /// Which pods a term speaks of.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PodSelector {
     /// Requirements on the labels of pods; none matches every pod.
     pub labels: Requirements,
@@ -128,7 +128,7 @@ impl PodSelector {
 }
 
 /// One term of a pod affinity or anti-affinity.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PodTerm {
     /// The label whose equal values are one place.
     pub topology_key: Text,
@@ -139,7 +139,7 @@ pub struct PodTerm {
 }
 
 /// One topology spread constraint.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Spread {
     /// The label whose equal values are one place.
     pub topology_key: Text,
@@ -158,7 +158,7 @@ pub struct Spread {
 }
 
 /// Whether something must hold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Strength {
     /// `DoNotSchedule`.
     Required,
@@ -167,7 +167,7 @@ pub enum Strength {
 }
 
 /// Whether a spread constraint leaves out nodes the pod could not use.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum InclusionPolicy {
     /// They are left out.
     Honor,
@@ -197,7 +197,7 @@ impl HostPort {
 }
 
 /// What one volume asks of the node.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct VolumeNeed {
     /// The claim's name, for people.
     pub claim: Text,
@@ -341,12 +341,12 @@ pub fn pod_requests(
             ContainerKind::Main => main.add(&container.requests),
             ContainerKind::Sidecar => {
                 sidecars.add(&container.requests);
-                start = start.max(&sidecars);
+                start = start.upper(&sidecars);
             }
-            ContainerKind::Init => start = start.max(&sidecars.plus(&container.requests)),
+            ContainerKind::Init => start = start.upper(&sidecars.plus(&container.requests)),
         }
     }
-    let mut peak = main.plus(&sidecars).max(&start);
+    let mut peak = main.plus(&sidecars).upper(&start);
     for (name, amount) in pod_level.into_iter().flat_map(Resources::iter) {
         peak.set(&name, amount);
     }

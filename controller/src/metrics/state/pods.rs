@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use joiner_core::snapshot::{Node, Snapshot};
-use joiner_core::{Text, well_known};
+use joiner_core::text::Text;
+use joiner_core::well_known;
 
 use super::rows::Rows;
 use crate::observe::Index;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use joiner_api::{EC2NodeClass, NodeClaim, NodePool};
-use joiner_core::Text;
+use joiner_core::text::Text;
 use joiner_core::snapshot::{PodKey, PodState};
 use k8s_openapi::api::apps::v1::DaemonSet;
 use k8s_openapi::api::core::v1 as k8s;
@@ -75,10 +75,15 @@ impl Index {
 
     pub(crate) fn node(&self, object: &k8s::Node) {
         let mut state = self.state();
-        let entry = NodeEntry::new(object);
+        let entry = NodeEntry::of(object);
         let (name, provider) = (entry.node.name.clone(), entry.node.provider_id.clone());
+        let leaving = entry.node.deletion.is_some();
         if state.nodes.apply(name.clone(), version(object), entry) {
-            self.ring_for_provider(&state, provider.as_ref());
+            let ours = self.ring_for_provider(&state, provider.as_ref());
+            // Without a claim the node itself has to be let go.
+            if leaving && !ours {
+                self.changes.terminate.ring(&name);
+            }
         }
         drop(state);
         self.changes.disrupt.ring_plain();
@@ -227,22 +232,23 @@ impl Index {
         self.changes.disrupt.ring_plain();
     }
 
-    fn ring_for_provider(&self, state: &State, provider: Option<&Text>) {
+    /// Wakes those who care for the claim of an instance; false where there is none.
+    fn ring_for_provider(&self, state: &State, provider: Option<&Text>) -> bool {
         let claim = provider.and_then(|id| state.by_provider.get(id)).and_then(|name| state.claims.get(name));
-        let Some(entry) = claim else { return };
+        let Some(entry) = claim else { return false };
         self.changes.lifecycle.ring(&entry.claim.name);
-        if entry.claim.deletion.is_some() {
-            self.changes.terminate.ring(&entry.claim.name);
-        }
+        self.changes.terminate.ring(&entry.claim.name);
         if let Some(pool) = entry.claim.pool() {
             self.changes.pools.ring(pool);
         }
+        true
     }
 
     /// A pod or a volume of a node has changed.
     fn ring_for_node(&self, state: &State, node: &Text) {
         let provider = state.nodes.get(node).and_then(|entry| entry.node.provider_id.as_ref());
         let Some(name) = provider.and_then(|id| state.by_provider.get(id)) else { return };
+        self.changes.lifecycle.ring(name);
         if state.claims.get(name).is_some_and(|entry| entry.claim.deletion.is_some()) {
             self.changes.terminate.ring(name);
         }

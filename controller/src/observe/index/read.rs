@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use joiner_api::EC2NodeClass;
-use joiner_core::Text;
+use joiner_core::text::Text;
 use joiner_core::snapshot::{Node, Parts, PodKey, Snapshot, join};
 
 use super::super::entry::{ClaimEntry, NodeEntry, PodEntry, PoolEntry};
@@ -46,7 +46,9 @@ impl Index {
     }
 
     pub(crate) fn claim_entry(&self, name: &str) -> Option<ClaimEntry> {
-        self.state().claims.get(name).cloned()
+        let state = self.state();
+        let entry = state.claims.get(name)?;
+        Some(ClaimEntry { claim: state.with_pod_event(entry), ..entry.clone() })
     }
 
     pub(crate) fn node_entry(&self, name: &str) -> Option<NodeEntry> {

@@ -1,6 +1,6 @@
 //! DaemonSets, PodDisruptionBudgets and volume attachments.
 
-use joiner_core::Text;
+use joiner_core::text::Text;
 use joiner_core::snapshot::{DaemonSet, Pdb};
 use k8s_openapi::api::apps::v1 as apps;
 use k8s_openapi::api::core::v1 as k8s;

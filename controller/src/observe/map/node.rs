@@ -6,7 +6,8 @@ use joiner_core::conditions::{Condition, Conditions, Status};
 use joiner_core::requirements::{Requirement, Requirements};
 use joiner_core::snapshot::{Claim, ClassRef, NodeObject};
 use joiner_core::taints::{Effect, Taint};
-use joiner_core::{Resources, Text};
+use joiner_core::resources::Resources;
+use joiner_core::text::Text;
 use k8s_openapi::api::core::v1 as k8s;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1 as meta;
 

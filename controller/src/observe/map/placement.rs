@@ -2,7 +2,7 @@
 
 use joiner_core::requirements::{Requirement, Requirements};
 use joiner_core::snapshot::{HostPort, InclusionPolicy, NodeTerm, Placement, PodSelector, PodTerm, Preferred, Spread, Strength};
-use joiner_core::{Labels, Text};
+use joiner_core::text::{Labels, Text};
 use k8s_openapi::api::core::v1 as k8s;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{LabelSelector, LabelSelectorRequirement};
 

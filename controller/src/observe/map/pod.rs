@@ -6,7 +6,8 @@ use joiner_api::labels::DO_NOT_DISRUPT;
 use joiner_core::snapshot::{
     ContainerKind, ContainerRequests, DoNotDisrupt, Owner, Pod, PodKey, PodState, pod_requests,
 };
-use joiner_core::{Resources, Text};
+use joiner_core::resources::Resources;
+use joiner_core::text::Text;
 use k8s_openapi::api::core::v1 as k8s;
 
 use super::placement::placement;
@@ -67,7 +68,7 @@ fn wanted(resources_of: Option<&k8s::ResourceRequirements>) -> Resources {
         wanted.set(&name, amount);
     }
     // A request of zero wins over a limit.
-    for name in written.into_iter().flatten().map(|(name, _)| joiner_core::ResourceName::from(name.as_str())) {
+    for name in written.into_iter().flatten().map(|(name, _)| joiner_core::resources::ResourceName::from(name.as_str())) {
         let amount = resources(written).get(&name);
         wanted.set(&name, amount);
     }

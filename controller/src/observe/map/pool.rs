@@ -87,3 +87,8 @@ fn readiness(list: &[Condition]) -> Readiness {
         None => Readiness::NotReady { reason: "its status is not known yet".into() },
     }
 }
+
+/// A NodePool's conditions.
+pub(crate) fn pool_conditions(object: &NodePool) -> joiner_core::conditions::Conditions {
+    conditions(object.status.as_ref().map_or(&[], |status| &status.conditions))
+}

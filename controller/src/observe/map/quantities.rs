@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use joiner_api::Quantity;
-use joiner_core::{Limits, ResourceName, Resources};
+use joiner_core::resources::{Limits, ResourceName, Resources};
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity as Written;
 
 /// A list of resources as Kubernetes' own objects carry it. One that cannot be read counts as absent: the API server has

@@ -1,0 +1,279 @@
+//! The cluster's instances: list, look up, end, tag.
+
+use crate::connect::Aws;
+use crate::error::{Error, Named};
+use crate::tags::{self, Tags};
+use aws_sdk_ec2::types as ec2;
+use jiff::Timestamp;
+use joiner_core::catalogue::CapacityType;
+
+const DESCRIBE: &str = "ec2:DescribeInstances";
+const TERMINATE: &str = "ec2:TerminateInstances";
+const TAG: &str = "ec2:CreateTags";
+/// EC2 accepts a thousand ids in one call; fewer keep an answer small.
+const CHUNK: usize = 500;
+
+/// States as EC2 names them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum State {
+    /// Being started.
+    Pending,
+    /// Started.
+    Running,
+    /// On its way down, not to come back.
+    ShuttingDown,
+    /// Gone; still listed for about an hour.
+    Terminated,
+    /// On its way down, may come back.
+    Stopping,
+    /// Down, may come back.
+    Stopped,
+}
+
+impl State {
+    fn of(word: &str) -> Self {
+        match word {
+            "running" => Self::Running,
+            "shutting-down" => Self::ShuttingDown,
+            "terminated" => Self::Terminated,
+            "stopping" => Self::Stopping,
+            "stopped" => Self::Stopped,
+            _ => Self::Pending,
+        }
+    }
+
+    /// Ended, or about to be.
+    pub fn is_ending(self) -> bool {
+        matches!(self, Self::ShuttingDown | Self::Terminated)
+    }
+}
+
+/// An instance, as much of it as decisions need.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Instance {
+    /// Such as `i-0123456789abcdef0`.
+    pub id: String,
+    /// State at the time of the call.
+    pub state: State,
+    /// Such as `m5.large`.
+    pub instance_type: String,
+    /// Such as `us-west-2a`.
+    pub zone: String,
+    /// How it is paid for.
+    pub capacity_type: CapacityType,
+    /// Such as `ami-0123`.
+    pub image_id: String,
+    /// Its subnet; empty once it is ended.
+    pub subnet_id: String,
+    /// Ids of its security groups, sorted.
+    pub security_groups: Vec<String>,
+    /// Name in the VPC's DNS, which is the Node's name; empty until it is known.
+    pub private_dns_name: String,
+    /// When it was launched.
+    pub launched: Option<Timestamp>,
+    /// Its tags.
+    pub tags: Tags,
+}
+
+impl Instance {
+    /// As in the Node's `spec.providerID`.
+    pub fn provider_id(&self) -> String {
+        provider_id(&self.zone, &self.id)
+    }
+
+    /// Name of the NodeClaim it was launched for.
+    pub fn node_claim(&self) -> Option<&str> {
+        self.tags.get(tags::NODE_CLAIM).map(String::as_str)
+    }
+
+    /// Name of its NodePool.
+    pub fn node_pool(&self) -> Option<&str> {
+        self.tags.get(tags::NODE_POOL).map(String::as_str)
+    }
+}
+
+/// `aws:///<zone>/<instance id>`
+pub fn provider_id(zone: &str, instance_id: &str) -> String {
+    format!("aws:///{zone}/{instance_id}")
+}
+
+/// The instance id in a provider id; `None` for one that is not of EC2.
+pub fn instance_id(provider_id: &str) -> Option<&str> {
+    let (_, id) = provider_id.strip_prefix("aws:///")?.rsplit_once('/')?;
+    id.starts_with("i-").then_some(id)
+}
+
+/// All instances of a cluster that a controller launched, in any state but terminated, sorted by id.
+pub async fn list(aws: &Aws, cluster: &str) -> Result<Vec<Instance>, Error> {
+    let states = ["pending", "running", "stopping", "stopped", "shutting-down"];
+    describe(
+        aws,
+        vec![
+            filter("tag-key", &[tags::NODE_POOL]),
+            filter("tag-key", &[tags::NODE_CLASS]),
+            filter(&format!("tag:{}", tags::CLUSTER), &[cluster]),
+            filter("instance-state-name", &states),
+        ],
+    )
+    .await
+}
+
+/// The instances of a cluster that one CreateFleet call launched, by the value of [`tags::LAUNCH`], sorted by id.
+pub async fn of_launch(aws: &Aws, cluster: &str, launch: &str) -> Result<Vec<Instance>, Error> {
+    describe(
+        aws,
+        vec![
+            filter(&format!("tag:{}", tags::CLUSTER), &[cluster]),
+            filter(&format!("tag:{}", tags::LAUNCH), &[launch]),
+            filter("instance-state-name", &["pending", "running", "stopping", "stopped"]),
+        ],
+    )
+    .await
+}
+
+/// One instance in whatever state; `None` if EC2 does not know it.
+pub async fn get(aws: &Aws, id: &str) -> Result<Option<Instance>, Error> {
+    let output = aws.ec2().await?.describe_instances().instance_ids(id).send().await.named(DESCRIBE);
+    let found = match output {
+        Ok(output) => {
+            output.reservations().iter().flat_map(ec2::Reservation::instances).find_map(instance)
+        }
+        Err(error) if error.is_not_found() => None,
+        Err(error) => return Err(error),
+    };
+    Ok(found)
+}
+
+/// Ends instances. One that EC2 does not know counts as ended.
+pub async fn terminate(aws: &Aws, ids: &[String]) -> Result<(), Error> {
+    for chunk in ids.chunks(CHUNK) {
+        match terminate_call(aws, chunk).await {
+            Err(error) if error.is_not_found() && chunk.len() > 1 => {
+                // One unknown id fails the whole call, and the message need not name them all.
+                for id in chunk {
+                    gone(terminate_call(aws, std::slice::from_ref(id)).await)?;
+                }
+            }
+            result => gone(result)?,
+        }
+    }
+    Ok(())
+}
+
+/// Puts tags on an instance; false if EC2 does not know it.
+pub async fn tag(aws: &Aws, id: &str, tags: &Tags) -> Result<bool, Error> {
+    let result =
+        aws.ec2().await?.create_tags().resources(id).set_tags(Some(ec2_tags(tags))).send().await.named(TAG);
+    match result {
+        Ok(_) => Ok(true),
+        Err(error) if error.is_not_found() => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+async fn terminate_call(aws: &Aws, ids: &[String]) -> Result<(), Error> {
+    aws.ec2().await?.terminate_instances().set_instance_ids(Some(ids.to_vec())).send().await.named(TERMINATE)?;
+    Ok(())
+}
+
+fn gone(result: Result<(), Error>) -> Result<(), Error> {
+    match result {
+        Err(error) if error.is_not_found() => Ok(()),
+        other => other,
+    }
+}
+
+async fn describe(aws: &Aws, filters: Vec<ec2::Filter>) -> Result<Vec<Instance>, Error> {
+    let mut pages = aws
+        .ec2()
+        .await?
+        .describe_instances()
+        .set_filters(Some(filters))
+        .into_paginator()
+        .page_size(1000)
+        .send();
+    let mut found = Vec::new();
+    while let Some(page) = pages.next().await {
+        let page = page.named(DESCRIBE)?;
+        found.extend(page.reservations().iter().flat_map(ec2::Reservation::instances).filter_map(instance));
+    }
+    found.sort_by(|a, b| a.id.cmp(&b.id));
+    Ok(found)
+}
+
+/// A filter of EC2's Describe calls; values are alternatives.
+pub(crate) fn filter(name: &str, values: &[&str]) -> ec2::Filter {
+    ec2::Filter::builder()
+        .name(name)
+        .set_values(Some(values.iter().map(|value| (*value).to_owned()).collect()))
+        .build()
+}
+
+/// Tags as EC2 takes them.
+pub(crate) fn ec2_tags(tags: &Tags) -> Vec<ec2::Tag> {
+    tags.iter().map(|(key, value)| ec2::Tag::builder().key(key).value(value).build()).collect()
+}
+
+/// Tags as EC2 gives them.
+pub(crate) fn from_ec2_tags(tags: &[ec2::Tag]) -> Tags {
+    tags.iter()
+        .filter_map(|tag| Some((tag.key()?.to_owned(), tag.value().unwrap_or_default().to_owned())))
+        .collect()
+}
+
+fn instance(answer: &ec2::Instance) -> Option<Instance> {
+    let mut security_groups: Vec<String> =
+        answer.security_groups().iter().filter_map(|group| group.group_id().map(str::to_owned)).collect();
+    security_groups.sort();
+    Some(Instance {
+        id: answer.instance_id()?.to_owned(),
+        state: State::of(answer.state().and_then(|state| state.name()).map_or("", |name| name.as_str())),
+        instance_type: answer.instance_type().map(|kind| kind.as_str().to_owned()).unwrap_or_default(),
+        zone: answer.placement().and_then(|place| place.availability_zone()).unwrap_or_default().to_owned(),
+        capacity_type: capacity_type(answer),
+        image_id: answer.image_id().unwrap_or_default().to_owned(),
+        subnet_id: answer.subnet_id().unwrap_or_default().to_owned(),
+        security_groups,
+        private_dns_name: answer.private_dns_name().unwrap_or_default().to_owned(),
+        launched: answer.launch_time().and_then(|time| Timestamp::from_second(time.secs()).ok()),
+        tags: from_ec2_tags(answer.tags()),
+    })
+}
+
+fn capacity_type(answer: &ec2::Instance) -> CapacityType {
+    let spot = answer.instance_lifecycle() == Some(&ec2::InstanceLifecycleType::Spot)
+        || answer.spot_instance_request_id().is_some();
+    if spot { CapacityType::Spot } else { CapacityType::OnDemand }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_provider_id_names_zone_and_instance() {
+        assert_eq!(provider_id("us-west-2a", "i-1"), "aws:///us-west-2a/i-1");
+        for (text, want) in [
+            ("aws:///us-west-2a/i-0123", Some("i-0123")),
+            ("aws:///us-west-2a/eni-0123", None),
+            ("kind://docker/kind/kind-worker", None),
+            ("", None),
+        ] {
+            assert_eq!(instance_id(text), want, "{text}");
+        }
+    }
+
+    #[test]
+    fn states_are_ec2s() {
+        for (word, state, ending) in [
+            ("pending", State::Pending, false),
+            ("running", State::Running, false),
+            ("shutting-down", State::ShuttingDown, true),
+            ("terminated", State::Terminated, true),
+            ("stopped", State::Stopped, false),
+        ] {
+            assert_eq!(State::of(word), state);
+            assert_eq!(state.is_ending(), ending);
+        }
+    }
+}

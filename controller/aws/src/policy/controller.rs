@@ -1,0 +1,240 @@
+//! What the controller may do: launch and end what carries the cluster's tags, look around in its region, hand the node
+//! role to EC2, keep instance profiles of the cluster, read its queue. The tag keys are those of [`crate::tags`].
+
+use super::trust::ec2_service;
+use super::{Document, Statement};
+use crate::tags;
+
+/// The facts that the policy is made for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Controller {
+    /// `aws`, `aws-cn`, `aws-us-gov`, ...
+    pub partition: String,
+    /// Region of the cluster.
+    pub region: String,
+    /// Twelve digits.
+    pub account: String,
+    /// Name of the cluster.
+    pub cluster: String,
+    /// ARN of the queue of interruption events; none: no statement for it.
+    pub queue_arn: Option<String>,
+    /// ARNs of the roles that nodes may have.
+    pub node_role_arns: Vec<String>,
+    /// False where node classes name existing instance profiles only.
+    pub manages_profiles: bool,
+}
+
+/// The policy of the controller, least privilege by tag conditions.
+pub fn controller(facts: &Controller) -> Document {
+    let mut statements = launch(facts);
+    statements.extend(terminate(facts));
+    statements.extend(discover(facts));
+    statements.extend(identity(facts));
+    statements.push(Statement::allow(
+        "Cluster",
+        &["eks:DescribeCluster"],
+        vec![format!("arn:{}:eks:{}:{}:cluster/{}", facts.partition, facts.region, facts.account, facts.cluster)],
+    ));
+    if let Some(queue) = &facts.queue_arn {
+        statements.push(Statement::allow(
+            "InterruptionQueue",
+            &["sqs:DeleteMessage", "sqs:GetQueueUrl", "sqs:ReceiveMessage"],
+            vec![queue.clone()],
+        ));
+    }
+    Document::new(statements)
+}
+
+fn launch(facts: &Controller) -> Vec<Statement> {
+    let owned = tags::owned_key(&facts.cluster);
+    let created = ["fleet", "instance", "volume", "network-interface", "launch-template", "spot-instances-request"];
+    let created = ec2(facts, &facts.account, &created);
+    let mut shared = ec2(facts, "", &["image", "snapshot"]);
+    shared.extend(ec2(
+        facts,
+        "*",
+        &["security-group", "subnet", "capacity-reservation", "placement-group"],
+    ));
+    vec![
+        Statement::allow("LaunchFromShared", &["ec2:RunInstances", "ec2:CreateFleet"], shared),
+        Statement::allow(
+            "LaunchFromOwnTemplates",
+            &["ec2:RunInstances", "ec2:CreateFleet"],
+            ec2(facts, "*", &["launch-template"]),
+        )
+        .when("StringEquals", &format!("aws:ResourceTag/{owned}"), &["owned"])
+        .when("StringLike", &format!("aws:ResourceTag/{}", tags::NODE_POOL), &["*"]),
+        Statement::allow(
+            "LaunchTagged",
+            &["ec2:RunInstances", "ec2:CreateFleet", "ec2:CreateLaunchTemplate"],
+            created.clone(),
+        )
+        .when("StringEquals", &format!("aws:RequestTag/{owned}"), &["owned"])
+        .when("StringEquals", &format!("aws:RequestTag/{}", tags::CLUSTER), &[&facts.cluster])
+        .when("StringLike", &format!("aws:RequestTag/{}", tags::NODE_POOL), &["*"]),
+        Statement::allow("TagAtLaunch", &["ec2:CreateTags"], created)
+            .when("StringEquals", &format!("aws:RequestTag/{owned}"), &["owned"])
+            .when("StringEquals", &format!("aws:RequestTag/{}", tags::CLUSTER), &[&facts.cluster])
+            .when("StringEquals", "ec2:CreateAction", &["CreateFleet", "CreateLaunchTemplate", "RunInstances"])
+            .when("StringLike", &format!("aws:RequestTag/{}", tags::NODE_POOL), &["*"]),
+        Statement::allow("TagLater", &["ec2:CreateTags"], ec2(facts, &facts.account, &["instance"]))
+            .when("StringEquals", &format!("aws:ResourceTag/{owned}"), &["owned"])
+            .when("StringLike", &format!("aws:ResourceTag/{}", tags::NODE_POOL), &["*"])
+            .when("StringEqualsIfExists", &format!("aws:RequestTag/{}", tags::CLUSTER), &[&facts.cluster])
+            .when("ForAllValues:StringEquals", "aws:TagKeys", &[tags::CLUSTER, tags::NODE_CLAIM, tags::NAME]),
+    ]
+}
+
+fn terminate(facts: &Controller) -> Vec<Statement> {
+    vec![
+        Statement::allow(
+            "TerminateOwn",
+            &["ec2:TerminateInstances", "ec2:DeleteLaunchTemplate"],
+            ec2(facts, &facts.account, &["instance", "launch-template"]),
+        )
+        .when("StringEquals", &format!("aws:ResourceTag/{}", tags::owned_key(&facts.cluster)), &["owned"])
+        .when("StringLike", &format!("aws:ResourceTag/{}", tags::NODE_POOL), &["*"]),
+    ]
+}
+
+fn discover(facts: &Controller) -> Vec<Statement> {
+    vec![
+        Statement::allow(
+            "LookAroundInRegion",
+            &[
+                "ec2:DescribeAvailabilityZones",
+                "ec2:DescribeCapacityReservations",
+                "ec2:DescribeImages",
+                "ec2:DescribeInstanceStatus",
+                "ec2:DescribeInstanceTypeOfferings",
+                "ec2:DescribeInstanceTypes",
+                "ec2:DescribeInstances",
+                "ec2:DescribeLaunchTemplates",
+                "ec2:DescribePlacementGroups",
+                "ec2:DescribeSecurityGroups",
+                "ec2:DescribeSpotPriceHistory",
+                "ec2:DescribeSubnets",
+            ],
+            vec!["*".to_owned()],
+        )
+        .when("StringEquals", "aws:RequestedRegion", &[&facts.region]),
+        Statement::allow(
+            "PublicParameters",
+            &["ssm:GetParameter"],
+            vec![format!("arn:{}:ssm:{}::parameter/aws/service/*", facts.partition, facts.region)],
+        ),
+        Statement::allow("Prices", &["pricing:GetProducts"], vec!["*".to_owned()]),
+    ]
+}
+
+fn identity(facts: &Controller) -> Vec<Statement> {
+    let Controller { partition, region, account, cluster, node_role_arns, manages_profiles, queue_arn: _ } = facts;
+    let mut statements = Vec::new();
+    if !node_role_arns.is_empty() {
+        let mut roles = node_role_arns.clone();
+        roles.sort();
+        roles.dedup();
+        statements.push(Statement::allow("PassNodeRole", &["iam:PassRole"], roles).when(
+            "StringEquals",
+            "iam:PassedToService",
+            &[ec2_service(partition)],
+        ));
+    }
+    let profiles = || vec![format!("arn:{partition}:iam::{account}:instance-profile/*")];
+    statements.push(Statement::allow("ReadProfiles", &["iam:GetInstanceProfile"], profiles()));
+    if !manages_profiles {
+        return statements;
+    }
+    let owned = tags::owned_key(cluster);
+    let request = |statement: Statement| {
+        statement
+            .when("StringEquals", &format!("aws:RequestTag/{owned}"), &["owned"])
+            .when("StringEquals", &format!("aws:RequestTag/{}", tags::CLUSTER), &[cluster])
+            .when("StringEquals", &format!("aws:RequestTag/{}", tags::REGION), &[region])
+            .when("StringLike", &format!("aws:RequestTag/{}", tags::NODE_CLASS), &["*"])
+    };
+    let resource = |statement: Statement| {
+        statement
+            .when("StringEquals", &format!("aws:ResourceTag/{owned}"), &["owned"])
+            .when("StringEquals", &format!("aws:ResourceTag/{}", tags::REGION), &[region])
+            .when("StringLike", &format!("aws:ResourceTag/{}", tags::NODE_CLASS), &["*"])
+    };
+    statements.push(Statement::allow("ListProfiles", &["iam:ListInstanceProfiles"], vec!["*".to_owned()]));
+    statements.push(request(Statement::allow("CreateProfiles", &["iam:CreateInstanceProfile"], profiles())));
+    statements.push(request(resource(Statement::allow("TagProfiles", &["iam:TagInstanceProfile"], profiles()))));
+    statements.push(resource(Statement::allow(
+        "ChangeProfiles",
+        &["iam:AddRoleToInstanceProfile", "iam:DeleteInstanceProfile", "iam:RemoveRoleFromInstanceProfile"],
+        profiles(),
+    )));
+    statements
+}
+
+fn ec2(facts: &Controller, account: &str, kinds: &[&str]) -> Vec<String> {
+    let Controller { partition, region, .. } = facts;
+    kinds.iter().map(|kind| format!("arn:{partition}:ec2:{region}:{account}:{kind}/*")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn facts() -> Controller {
+        Controller {
+            partition: "aws".to_owned(),
+            region: "eu-central-1".to_owned(),
+            account: "123456789012".to_owned(),
+            cluster: "dev".to_owned(),
+            queue_arn: Some("arn:aws:sqs:eu-central-1:123456789012:dev".to_owned()),
+            node_role_arns: vec!["arn:aws:iam::123456789012:role/dev-node".to_owned()],
+            manages_profiles: true,
+        }
+    }
+
+    #[test]
+    fn the_policy_stays_as_reviewed() {
+        insta::assert_json_snapshot!(controller(&facts()));
+    }
+
+    #[test]
+    fn it_fits_into_one_managed_policy() {
+        let facts = Controller { cluster: "c".repeat(100), region: "ap-southeast-2".to_owned(), ..facts() };
+        let length = controller(&facts).to_json().len();
+        assert!(length <= 10_240, "{length} characters are too many for the inline policies of a role");
+    }
+
+    #[test]
+    fn statements_follow_the_facts() {
+        let sids = |facts: &Controller| -> Vec<String> {
+            controller(facts).statements().iter().map(|statement| statement.sid.clone()).collect()
+        };
+        let all = sids(&facts());
+        let without_queue = sids(&Controller { queue_arn: None, ..facts() });
+        assert!(all.contains(&"InterruptionQueue".to_owned()));
+        assert!(!without_queue.contains(&"InterruptionQueue".to_owned()));
+        let own_profiles = sids(&Controller { manages_profiles: false, ..facts() });
+        assert!(own_profiles.contains(&"ReadProfiles".to_owned()));
+        assert!(!own_profiles.contains(&"CreateProfiles".to_owned()));
+        let mut unique = all.clone();
+        unique.sort();
+        unique.dedup();
+        assert_eq!(unique.len(), all.len());
+    }
+
+    #[test]
+    fn every_right_to_change_is_bound_to_tags_or_to_names() {
+        for statement in controller(&facts()).statements() {
+            let reads = statement.action.iter().all(|action| {
+                let name = action.split(':').nth(1).unwrap_or_default();
+                ["Describe", "Get", "List"].iter().any(|verb| name.starts_with(verb))
+            });
+            let named = !statement.resource.iter().any(|arn| arn == "*");
+            assert!(reads || named, "{}", statement.sid);
+            assert!(
+                reads || !statement.condition.is_empty() || ["LaunchFromShared", "InterruptionQueue"].contains(&statement.sid.as_str()),
+                "{}",
+                statement.sid
+            );
+        }
+    }
+}

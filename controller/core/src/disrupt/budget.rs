@@ -1,0 +1,155 @@
+//! Budgets: how many nodes of a pool may be disrupted now.
+
+use std::collections::BTreeMap;
+use std::str::FromStr;
+
+use croner::Cron;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+use crate::conditions::INSTANCE_TERMINATING;
+use crate::snapshot::{BudgetNodes, BudgetWindow, DisruptionReason, Node, Phase, Pool, Snapshot};
+use crate::text::Text;
+
+/// What a pool's budgets allow for one reason.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Allowance {
+    /// Nodes that count: ours, initialised, with an instance.
+    pub nodes: u32,
+    /// How many may be disrupted at a time; `u32::MAX` where no budget holds.
+    pub allowed: u32,
+    /// How many already are, or are not ready.
+    pub disrupting: u32,
+}
+
+impl Allowance {
+    /// How many more may go.
+    pub fn left(&self) -> u32 {
+        self.allowed.saturating_sub(self.disrupting)
+    }
+}
+
+/// A budget's schedule that means nothing.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("budget schedule {schedule:?} is not a cron expression of five fields or @hourly, @daily, @weekly, @monthly, @yearly: {why}")]
+pub struct InvalidSchedule {
+    schedule: Text,
+    why: String,
+}
+
+/// The allowance of every pool for `reason`. An invalid schedule allows nothing.
+pub fn allowances(snapshot: &Snapshot, reason: DisruptionReason, now: Timestamp) -> BTreeMap<Text, Allowance> {
+    let of = |pool: &Pool| {
+        let counted = || snapshot.nodes.iter().filter(|node| node.pool() == Some(&pool.name) && counts(node));
+        let nodes = u32::try_from(counted().count()).unwrap_or(u32::MAX);
+        let disrupting = u32::try_from(counted().filter(|node| is_disrupting(node)).count()).unwrap_or(u32::MAX);
+        Allowance { nodes, allowed: allowed(pool, nodes, reason, now), disrupting }
+    };
+    snapshot.pools.iter().map(|pool| (pool.name.clone(), of(pool))).collect()
+}
+
+/// Whether `schedule` is one that budgets understand.
+///
+/// # Errors
+/// Why it is not.
+pub fn check_schedule(schedule: &str) -> Result<(), InvalidSchedule> {
+    parse(schedule).map(drop)
+}
+
+fn counts(node: &Node) -> bool {
+    node.phase() == Phase::Initialized
+        && node.claim.as_ref().is_some_and(|claim| !claim.conditions.is_true(INSTANCE_TERMINATING))
+}
+
+fn is_disrupting(node: &Node) -> bool {
+    node.is_going() || node.object.as_ref().is_none_or(|object| !object.ready)
+}
+
+fn allowed(pool: &Pool, nodes: u32, reason: DisruptionReason, now: Timestamp) -> u32 {
+    let budgets = &pool.disruption.budgets;
+    // A budget that nobody can read blocks all of its pool, whatever its reasons.
+    if budgets.iter().filter_map(|budget| budget.window.as_ref()).any(|window| parse(&window.schedule).is_err()) {
+        return 0;
+    }
+    budgets
+        .iter()
+        .filter(|budget| budget.reasons.is_empty() || budget.reasons.contains(&reason))
+        .filter(|budget| budget.window.as_ref().is_none_or(|window| is_open(window, now)))
+        .map(|budget| match budget.nodes {
+            BudgetNodes::Count(count) => count,
+            BudgetNodes::Percent(percent) => {
+                let hundredths = u64::from(nodes) * u64::from(percent);
+                u32::try_from(hundredths.div_ceil(100)).unwrap_or(u32::MAX)
+            }
+        })
+        .min()
+        .unwrap_or(u32::MAX)
+}
+
+/// Whether the schedule was hit within the window's duration before `now`.
+fn is_open(window: &BudgetWindow, now: Timestamp) -> bool {
+    let Ok(cron) = parse(&window.schedule) else { return true };
+    let Ok(start) = now.checked_sub(window.duration) else { return true };
+    let start = start.to_zoned(TimeZone::UTC);
+    cron.find_next_occurrence(&start, false).is_ok_and(|hit| hit.timestamp() <= now)
+}
+
+fn parse(schedule: &str) -> Result<Cron, InvalidSchedule> {
+    let invalid = |why: String| InvalidSchedule { schedule: schedule.into(), why };
+    let fields = match schedule {
+        "@yearly" | "@annually" => "0 0 1 1 *",
+        "@monthly" => "0 0 1 * *",
+        "@weekly" => "0 0 * * 0",
+        "@daily" | "@midnight" => "0 0 * * *",
+        "@hourly" => "0 * * * *",
+        other => other,
+    };
+    let count = fields.split_whitespace().count();
+    if count != 5 {
+        return Err(invalid(format!("it has {count} fields")));
+    }
+    Cron::from_str(fields).map_err(|error| invalid(error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{check_schedule, is_open};
+    use crate::snapshot::BudgetWindow;
+    use jiff::{SignedDuration, Timestamp};
+
+    #[test]
+    fn a_window_is_open_for_its_duration_after_each_hit() {
+        let nights = |hours| BudgetWindow { schedule: "0 22 * * 1-5".into(), duration: SignedDuration::from_hours(hours) };
+        // 2026-11-30 is a Monday.
+        for (time, hours, want) in [
+            ("2026-11-30T21:59:59Z", 8, false),
+            ("2026-11-30T22:00:00Z", 8, true),
+            ("2026-12-01T05:59:59Z", 8, true),
+            ("2026-12-01T06:00:01Z", 8, false),
+            ("2026-11-29T22:30:00Z", 8, false),
+            ("2026-11-29T21:30:00Z", 48, true),
+        ] {
+            let now: Timestamp = time.parse().unwrap();
+            assert_eq!(is_open(&nights(hours), now), want, "{time}, {hours} h");
+        }
+    }
+
+    #[test]
+    fn schedules_are_five_fields_or_a_name() {
+        for (schedule, valid) in [
+            ("* * * * *", true),
+            ("0 9 * * mon-fri", true),
+            ("*/15 0,12 1-7 jan *", true),
+            ("@daily", true),
+            ("@midnight", true),
+            ("@weekly", true),
+            ("@every 5m", false),
+            ("* * * *", false),
+            ("* * * * * *", false),
+            ("60 * * * *", false),
+            ("", false),
+        ] {
+            assert_eq!(check_schedule(schedule).is_ok(), valid, "{schedule:?}");
+        }
+    }
+}

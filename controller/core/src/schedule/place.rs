@@ -1,0 +1,127 @@
+//! Places that are there: nodes, and claims on their way.
+
+use std::cmp::Reverse;
+
+use super::offer::{possible_types, suits};
+use super::shape::Shape;
+use crate::catalogue::{Catalogue, InstanceType};
+use crate::requirements::{Requirements, Undefined};
+use crate::resources::Resources;
+use crate::snapshot::{HostPort, Node, Owner, Phase, Pod, PodKey, Snapshot};
+use crate::taints::{Taint, untolerated};
+use crate::text::Text;
+
+/// A node or a claim, and what is left on it.
+pub(super) struct Place<'a> {
+    pub(super) name: &'a Text,
+    pub(super) pods: Vec<PodKey>,
+    phase: Phase,
+    labels: Requirements,
+    taints: Vec<Taint>,
+    free: Resources,
+    ports: Vec<HostPort>,
+    /// For a claim without an instance: what it may become.
+    types: Vec<&'a InstanceType>,
+}
+
+/// The places that may take pods, in the order in which they are asked: complete nodes first, then by how far they
+/// have come, then by name.
+pub(super) fn places<'a>(snapshot: &'a Snapshot, catalogue: &'a Catalogue) -> Vec<Place<'a>> {
+    let mut places: Vec<Place<'a>> = snapshot
+        .nodes
+        .iter()
+        .filter(|node| !node.is_going())
+        .filter_map(|node| Place::new(node, snapshot, catalogue))
+        .collect();
+    places.sort_by(|a, b| (Reverse(a.phase), a.name).cmp(&(Reverse(b.phase), b.name)));
+    places
+}
+
+impl<'a> Place<'a> {
+    fn new(node: &'a Node, snapshot: &'a Snapshot, catalogue: &'a Catalogue) -> Option<Place<'a>> {
+        let (phase, labels, taints) = (node.phase(), node.requirements(), node.taints());
+        let undefined = if phase == Phase::Planned { Undefined::WellKnownOpen } else { Undefined::Missing };
+        let daemons = snapshot.daemon_sets.iter().filter(|daemon| suits(daemon, &labels, &taints, undefined));
+        let (mut expected, mut ports) = (Resources::new(), Vec::new());
+        for daemon in daemons {
+            expected.add(&daemon.requests);
+            ports.extend(daemon.placement.host_ports.iter().cloned());
+        }
+        let there: Resources = node
+            .pods
+            .iter()
+            .filter(|pod| pod.is_running() && pod.owner == Owner::DaemonSet)
+            .map(|pod| &pod.requests)
+            .sum();
+        let mut taken = node.used().plus(&expected.minus(&there).at_least_zero());
+        for pod in promised(node, snapshot) {
+            taken.add(&pod.requests);
+            ports.extend(pod.placement.host_ports.iter().cloned());
+        }
+        ports.extend(node.pods.iter().flat_map(|pod| pod.placement.host_ports.iter().cloned()));
+
+        let types: Vec<&InstanceType> =
+            if phase == Phase::Planned { possible_types(node, catalogue).collect() } else { Vec::new() };
+        let allocatable = match (phase, &node.claim) {
+            (Phase::Planned, Some(claim)) => {
+                taken = taken.upper(&claim.requests);
+                types.iter().map(|it| it.allocatable()).reduce(|all, it| all.lower(&it))?
+            }
+            _ => node.allocatable(),
+        };
+        let free = allocatable.minus(&taken);
+        Some(Place { name: node.name(), pods: Vec::new(), phase, labels, taints, free, ports, types })
+    }
+
+    /// Takes as many of `pods` as fit, which are alike; how many.
+    pub(super) fn take(&mut self, shape: &Shape<'_>, pods: &[&Pod]) -> usize {
+        if !shape.requests.fits(&self.free) || !self.accepts(shape) {
+            return 0;
+        }
+        let ports = &shape.placement.host_ports;
+        let mut taken = 0;
+        for pod in pods {
+            let collides = ports.iter().any(|port| self.ports.iter().any(|there| there.conflicts(port)));
+            if collides || !shape.requests.fits(&self.free) {
+                break;
+            }
+            self.free = self.free.minus(shape.requests);
+            self.ports.extend(ports.iter().cloned());
+            self.pods.push(pod.key.clone());
+            taken += 1;
+        }
+        taken
+    }
+
+    fn accepts(&self, shape: &Shape<'_>) -> bool {
+        if untolerated(&self.taints, &shape.placement.tolerations).any(Taint::is_hard) {
+            return false;
+        }
+        shape.alternatives.iter().any(|wanted| match self.phase {
+            Phase::Planned => self.promises(wanted),
+            _ => self.labels.is_compatible(wanted, Undefined::Missing),
+        })
+    }
+
+    /// Whether whatever the claim becomes satisfies `wanted`: it says so itself, or every type it may become does.
+    fn promises(&self, wanted: &Requirements) -> bool {
+        wanted.iter().all(|wanted| match self.labels.get(wanted.key()) {
+            Some(mine) if mine.implies(wanted) => true,
+            _ => self.types.iter().all(|it| {
+                it.requirements.get(wanted.key()).is_some_and(|of_type| match self.labels.get(wanted.key()) {
+                    Some(mine) => of_type.intersect(mine).implies(wanted),
+                    None => of_type.implies(wanted),
+                })
+            }),
+        })
+    }
+}
+
+/// The pods that earlier decisions sent here and that have not come yet.
+fn promised<'a>(node: &'a Node, snapshot: &'a Snapshot) -> impl Iterator<Item = &'a Pod> {
+    let find = |key: &PodKey| {
+        let leaving = snapshot.nodes.iter().filter(|node| node.is_going()).flat_map(|node| &node.pods);
+        snapshot.pending.iter().chain(leaving).map(|pod| &**pod).find(|pod| pod.key == *key && pod.deletion.is_none())
+    };
+    node.nominated.iter().filter(|key| !node.pods.iter().any(|pod| pod.key == **key)).filter_map(find)
+}

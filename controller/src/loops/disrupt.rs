@@ -1,0 +1,144 @@
+//! Nodes that are not worth their price are given back: what has expired, and what is empty.
+
+use std::time::{Duration, Instant};
+
+use jiff::Timestamp;
+use joiner_core::disrupt::{Blocked, Blocker, Command, disrupted_taint, emptiness, expiration, still_empty};
+use joiner_core::snapshot::Snapshot;
+use joiner_core::taints::Taint;
+use joiner_core::text::Text;
+use joiner_core::well_known;
+use tracing::{error, info};
+
+use crate::act::{Act, Event, Failed, NodeChange, Object};
+use crate::observe::NodeEntry;
+
+/// Shortest pause between two looks: changes come in swarms.
+const PAUSE: Duration = Duration::from_secs(1);
+/// Longest pause: budgets open and close by the clock.
+const LONGEST: Duration = Duration::from_secs(10);
+/// After the taint, how long pods that were already on their way may still show up.
+const SETTLE: Duration = Duration::from_secs(1);
+
+/// Runs for ever.
+pub(super) async fn run(act: Act) {
+    loop {
+        let wake = round(&act).await;
+        let due = wake.map_or(LONGEST, |wake| wake.duration_since(Timestamp::now()).max(jiff::SignedDuration::ZERO).unsigned_abs());
+        tokio::time::sleep(PAUSE).await;
+        tokio::select! {
+            () = act.index.changes.disrupt.heard() => {}
+            () = tokio::time::sleep(due.min(LONGEST).saturating_sub(PAUSE)) => {}
+        }
+    }
+}
+
+async fn round(act: &Act) -> Option<Timestamp> {
+    // Observe.
+    let now = Timestamp::now();
+    if !act.index.unsynced().is_empty() {
+        return None;
+    }
+    let snapshot = act.index.snapshot(now);
+    let started = Instant::now();
+    // Decide.
+    let old = expiration(&snapshot, now);
+    let empty = emptiness(&snapshot, now);
+    act.metrics.disruption("empty", usize::from(empty.command.is_some()), started.elapsed());
+    // Act.
+    for name in &old.expired {
+        expire(act, name).await;
+    }
+    tell(act, &empty.blocked);
+    if let Some(command) = empty.command {
+        give_back(act, &snapshot, command).await;
+    }
+    [old.wake, empty.wake].into_iter().flatten().min()
+}
+
+async fn expire(act: &Act, name: &Text) {
+    let Some(entry) = act.index.claim_entry(name) else { return };
+    info!(NodeClaim = %name, "nodeclaim has reached its age and is deleted");
+    match act.delete_claim(&entry.claim).await {
+        Ok(()) => count(act, name, "expired"),
+        Err(failed) => error!(NodeClaim = %name, error = %failed.chain(), "expired nodeclaim was not deleted"),
+    }
+}
+
+/// Taints the nodes, looks again whether they are still empty, and lets go those that are.
+async fn give_back(act: &Act, snapshot: &Snapshot, command: Command) {
+    for doomed in &command.nodes {
+        act.index.mark(&doomed.claim);
+        if let Err(failed) = taint(act, &doomed.node, Some(disrupted_taint())).await {
+            error!(Node = %doomed.node, error = %failed.chain(), "node was not tainted");
+        }
+    }
+    tokio::time::sleep(SETTLE).await;
+    let now = Timestamp::now();
+    let kept = still_empty(&command, &act.index.snapshot(now), now);
+    for doomed in &command.nodes {
+        if !kept.contains(doomed) {
+            info!(Node = %doomed.node, "node is not empty any more and stays");
+            undo(act, &doomed.claim, &doomed.node).await;
+            continue;
+        }
+        let Some(entry) = act.index.claim_entry(&doomed.claim) else { continue };
+        let message = format!("Disrupting Node: {}", command.reason.as_str());
+        act.events.publish(Event::normal(Object::node(&doomed.node), "DisruptionTerminating", message.clone()));
+        act.events.publish(Event::normal(Object::claim(&entry.claim), "DisruptionTerminating", message));
+        match act.delete_claim(&entry.claim).await {
+            Ok(()) => {
+                let price_less = snapshot.node(&doomed.node).is_some();
+                info!(
+                    NodeClaim = %doomed.claim, Node = %doomed.node, NodePool = %doomed.pool,
+                    reason = command.reason.as_str(), known = price_less, "disrupting node"
+                );
+                count(act, &doomed.claim, "empty");
+            }
+            Err(failed) => {
+                error!(NodeClaim = %doomed.claim, error = %failed.chain(), "empty nodeclaim was not deleted");
+                undo(act, &doomed.claim, &doomed.node).await;
+            }
+        }
+    }
+}
+
+async fn undo(act: &Act, claim: &Text, node: &Text) {
+    act.index.unmark(claim);
+    if let Err(failed) = taint(act, node, None).await {
+        error!(Node = %node, error = %failed.chain(), "taint was not removed");
+    }
+}
+
+/// Puts the taint of a node that is about to go on it, or takes it away.
+async fn taint(act: &Act, node: &Text, taint: Option<Taint>) -> Result<(), Failed> {
+    let Some(entry) = act.index.node_entry(node) else { return Ok(()) };
+    let change = NodeChange { taints: Some(with(&entry, taint)), ..NodeChange::default() };
+    act.change_node(&entry, &change).await
+}
+
+fn with(entry: &NodeEntry, taint: Option<Taint>) -> Vec<Taint> {
+    let ours = disrupted_taint();
+    let others = entry.node.taints.iter().filter(|there| !there.is_same(&ours)).cloned();
+    others.chain(taint).collect()
+}
+
+fn tell(act: &Act, blocked: &[Blocked]) {
+    for Blocked { node, claim, blocker } in blocked {
+        if matches!(blocker, Blocker::Unmanaged | Blocker::Nominated | Blocker::Budget { .. }) {
+            continue;
+        }
+        let message = format!("Cannot disrupt Node: {blocker}");
+        act.events.publish(Event::normal(Object::node(node), "DisruptionBlocked", message.clone()));
+        if let Some(entry) = claim.as_ref().and_then(|claim| act.index.claim_entry(claim)) {
+            let message = format!("Cannot disrupt NodeClaim: {blocker}");
+            act.events.publish(Event::normal(Object::claim(&entry.claim), "DisruptionBlocked", message));
+        }
+    }
+}
+
+fn count(act: &Act, claim: &Text, reason: &str) {
+    let Some(entry) = act.index.claim_entry(claim) else { return };
+    let label = |key: &str| entry.claim.labels.get(key).map_or("", |value| value);
+    act.metrics.nodeclaim_disrupted(label(well_known::NODE_POOL), reason, label(well_known::CAPACITY_TYPE));
+}

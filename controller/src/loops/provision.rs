@@ -1,0 +1,130 @@
+//! Pods that wait get nodes: batch, snapshot, schedule, check, make claims, launch.
+
+use std::time::{Duration, Instant};
+
+use futures::StreamExt as _;
+use jiff::Timestamp;
+use joiner_core::batch::{Batch, Event, NextWake, Settings};
+use joiner_core::schedule::{NewClaim, Schedule, schedule};
+use joiner_core::snapshot::Snapshot;
+use tracing::{error, info, warn};
+
+use super::launch;
+use crate::act::{self, Act};
+use crate::observe::PodEntry;
+
+/// How often pods that still wait are decided on again although nothing has changed. Karpenter's value.
+const AGAIN: Duration = Duration::from_secs(10);
+/// How many claims are made at the same time.
+const WIDTH: usize = 64;
+
+/// Runs for ever.
+pub(super) async fn run(act: Act, settings: Settings) {
+    let bell = &act.index.changes.provision;
+    let mut batch = Batch::new(settings);
+    let mut next = NextWake::Never;
+    loop {
+        let event = match next {
+            NextWake::Now => {
+                round(&act).await;
+                Event::Decided
+            }
+            NextWake::At(due) => {
+                let wait = due.duration_since(Timestamp::now()).max(jiff::SignedDuration::ZERO).unsigned_abs();
+                tokio::select! {
+                    () = bell.heard() => Event::Arrival,
+                    () = tokio::time::sleep(wait) => Event::Tick,
+                }
+            }
+            NextWake::Never => {
+                tokio::select! {
+                    () = bell.heard() => Event::Arrival,
+                    () = tokio::time::sleep(AGAIN) => Event::Arrival,
+                }
+            }
+        };
+        next = batch.observe(event, Timestamp::now());
+        if event == Event::Arrival && act.index.waiting().0 == 0 {
+            // A change that might have helped a waiting pod, and none waits.
+            next = batch.observe(Event::Decided, Timestamp::now());
+        }
+    }
+}
+
+/// One decision and what follows from it.
+async fn round(act: &Act) {
+    // Observe.
+    let now = Timestamp::now();
+    let snapshot = act.index.snapshot(now);
+    if !act.index.unsynced().is_empty() || !snapshot.pending.iter().any(|pod| pod.is_provisionable()) {
+        return;
+    }
+    let catalogue = act.cloud.catalogue(&act.index.pool_entries(), |class| act.index.class_entry(class), now);
+    // Decide, beside the threads that serve the watches.
+    let started = Instant::now();
+    let decision = tokio::task::spawn_blocking(move || {
+        let plan = schedule(&snapshot, &catalogue, now);
+        let wrong = joiner_core::check::check(&snapshot, &catalogue, &plan, now);
+        (snapshot, plan, wrong)
+    });
+    let Ok((snapshot, plan, wrong)) = decision.await else { return };
+    report(act, &snapshot, &plan, now, started.elapsed());
+    if !wrong.is_empty() {
+        for violation in &wrong {
+            act.metrics.violation();
+            error!(violation = %violation, "schedule breaks a rule and is not carried out");
+        }
+        return;
+    }
+    // Act.
+    for (place, pods) in &plan.existing {
+        act.index.nominate(pods, place);
+    }
+    let makes = plan.new_claims.iter().map(|wanted| make(act, wanted));
+    futures::stream::iter(makes).buffer_unordered(WIDTH).collect::<Vec<()>>().await;
+}
+
+/// Makes a claim and lets its instance be bought; the round does not wait for that.
+async fn make(act: &Act, wanted: &NewClaim) {
+    let began = Instant::now();
+    let waited = wanted.pods.iter().filter_map(|key| act.index.pod_entry(key)?.pending_since).min();
+    let entry = match act.create_claim(wanted).await {
+        Ok(entry) => entry,
+        Err(failed) => {
+            error!(NodePool = %wanted.pool, error = %failed.chain(), "nodeclaim was not created");
+            return;
+        }
+    };
+    act.index.nominate(&wanted.pods, &entry.claim.name);
+    act.metrics.nodeclaim_created(&wanted.pool, "provisioned", wanted.min_values_relaxed);
+    let pending = waited.map_or(0.0, |since| Timestamp::now().duration_since(since).as_secs_f64());
+    info!(
+        NodeClaim = %entry.claim.name, NodePool = %wanted.pool, pods = wanted.pods.len(), requests = %wanted.requests,
+        instance_types = wanted.instance_types.len(), price = %wanted.price, seconds_since_pending = pending,
+        seconds_to_create = began.elapsed().as_secs_f64(), "created nodeclaim"
+    );
+    tokio::spawn(launch::launch(act.clone(), entry, waited));
+}
+
+/// Events, metrics and the log line of a round.
+fn report(act: &Act, snapshot: &Snapshot, plan: &Schedule, now: Timestamp, took: Duration) {
+    act.metrics.scheduled("provisioner", took);
+    let ignored = snapshot.pending.iter().filter(|pod| !pod.is_provisionable()).count();
+    let placed = plan.placed().count();
+    act.metrics.batch(placed + plan.unschedulable.len(), plan.unschedulable.len(), ignored);
+    for key in plan.placed().chain(plan.unschedulable.keys()) {
+        if let Some(PodEntry { pending_since: Some(since), .. }) = act.index.pod_entry(key) {
+            act.metrics.pod_decided(now.duration_since(since).unsigned_abs());
+        }
+    }
+    act::events_of_schedule(&act.events, snapshot, plan);
+    if !plan.new_claims.is_empty() {
+        info!(
+            pods = placed, nodeclaims = plan.new_claims.len(), existing = plan.existing.len(),
+            unschedulable = plan.unschedulable.len(), seconds = took.as_secs_f64(), "found provisionable pods"
+        );
+    }
+    if !plan.unschedulable.is_empty() {
+        warn!(pods = plan.unschedulable.len(), "could not schedule pods; their events say why");
+    }
+}

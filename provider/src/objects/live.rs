@@ -1,0 +1,275 @@
+//! The live side of an object: put it there, see whether it is ready, take it away.
+//!
+//! Input: a target and JSON. Output: what the cluster says. Invariant: whether to go on is decided by the caller.
+
+use super::blockers::{Controller, View, blockers, controller};
+use crate::cluster::{
+    Applied, ApplyOptions, Cluster, ClusterError, DeletePreconditions, Kind, Objects, Pace, Waited, poll,
+};
+use jiff::Timestamp;
+use serde_json::Value;
+use std::time::Duration;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+/// How long an apply waits for its kind to be served, as when the chart was installed a moment ago.
+const SERVED_WITHIN: Duration = Duration::from_secs(60);
+/// How long a deletion is watched before a controller that does not run ends the wait.
+const CONTROLLER_GRACE: Duration = Duration::from_secs(15);
+/// Time between two reports on what a deletion waits for.
+const REPORT_EVERY: Duration = Duration::from_secs(10);
+
+/// One object in one cluster.
+pub(crate) struct Target<'a> {
+    /// The cluster.
+    pub cluster: &'a Cluster,
+    /// The object's kind.
+    pub kind: Kind,
+    /// Its name.
+    pub name: &'a str,
+}
+
+/// Whether an object that someone else made may be taken over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Existing {
+    /// Refuse, and say how to import it.
+    Refuse,
+    /// Take it over.
+    Adopt,
+}
+
+/// How the wait for readiness ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Ready {
+    /// The condition Ready is true.
+    Yes,
+    /// Not within the time; the reasons that the conditions give.
+    NotYet { reasons: Vec<String> },
+    /// The core asked to stop.
+    Cancelled,
+}
+
+/// How a deletion ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Removal {
+    /// The object is gone.
+    Gone,
+    /// An object with this name is there, but it is another one; it was left alone.
+    OtherObject,
+    /// It is still there; what it waits for.
+    StillThere { blockers: Vec<String> },
+    /// The core asked to stop.
+    Cancelled { blockers: Vec<String> },
+}
+
+impl Target<'_> {
+    async fn objects(&self) -> Result<Objects<'_>, ClusterError> {
+        Objects::all(self.cluster, self.kind.clone()).await
+    }
+
+    /// The live object; `None` when it, or its kind, does not exist.
+    pub(crate) async fn get(&self) -> Result<Option<Value>, ClusterError> {
+        self.objects().await?.get(self.name).await
+    }
+
+    /// Refuses an object that exists and that `field_manager` never applied.
+    pub(crate) async fn check_existing(
+        &self,
+        field_manager: &str,
+        existing: Existing,
+    ) -> Result<(), ClusterError> {
+        match self.get().await? {
+            Some(live) if existing == Existing::Refuse && !is_applied_by(&live, field_manager) => {
+                Err(ClusterError::OtherObject(format!(
+                    "{} {:?} exists already in {} and is not in this state. Import it (ID: {}), or set adopt = true to take it over",
+                    self.kind.kind(),
+                    self.name,
+                    self.cluster.label(),
+                    self.name
+                )))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Applies the object; waits while its kind is not served yet, and through short outages.
+    pub(crate) async fn apply(
+        &self,
+        object: &Value,
+        options: &ApplyOptions,
+        cancel: &CancellationToken,
+    ) -> Result<Option<Value>, ClusterError> {
+        let objects = self.objects().await?;
+        let mut last = None;
+        let waited = poll(Pace::SLOW, SERVED_WITHIN, cancel, async || {
+            match objects.apply(self.name, object, options).await {
+                Ok(Applied(object)) => Ok(Some(object)),
+                Err(error) if error.is_transient() || matches!(error, ClusterError::KindMissing { .. }) => {
+                    tracing::info!(%error, "waiting to apply");
+                    last = Some(error);
+                    Ok(None)
+                }
+                Err(error) => Err(error),
+            }
+        })
+        .await?;
+        match (waited, last) {
+            (Waited::Done(object), _) => Ok(Some(object)),
+            (Waited::TimedOut, Some(error)) => Err(error),
+            (Waited::TimedOut, None) | (Waited::Cancelled, _) => Ok(None),
+        }
+    }
+
+    /// Waits for the condition Ready.
+    pub(crate) async fn wait_ready(
+        &self,
+        limit: Duration,
+        cancel: &CancellationToken,
+    ) -> Result<(Ready, Option<Value>), ClusterError> {
+        let objects = self.objects().await?;
+        let mut live = None;
+        let waited = poll(Pace::QUICK, limit, cancel, async || {
+            match objects.get(self.name).await {
+                Ok(found) => live = found,
+                Err(error) if error.is_transient() => {}
+                Err(error) => return Err(error),
+            }
+            Ok(live.as_ref().is_some_and(is_ready).then_some(()))
+        })
+        .await?;
+        let ready = match waited {
+            Waited::Done(()) => Ready::Yes,
+            Waited::Cancelled => Ready::Cancelled,
+            Waited::TimedOut => Ready::NotYet { reasons: live.as_ref().map(not_ready).unwrap_or_default() },
+        };
+        Ok((ready, live))
+    }
+
+    /// Deletes the object with the given uid in the foreground and waits until it is gone.
+    ///
+    /// `claims` selects the NodeClaims that go first. `report` is told, now and then, what the deletion waits for.
+    pub(crate) async fn remove(
+        &self,
+        uid: Option<&str>,
+        claims: &str,
+        limit: Duration,
+        cancel: &CancellationToken,
+        report: &(dyn Fn(&[String]) + Sync),
+    ) -> Result<Removal, ClusterError> {
+        let objects = self.objects().await?;
+        let Some(live) = objects.get(self.name).await? else { return Ok(Removal::Gone) };
+        if uid.is_some() && crate::cluster::uid(&live) != uid {
+            return Ok(Removal::OtherObject);
+        }
+        objects.delete(self.name, DeletePreconditions { uid: uid.map(str::to_owned) }).await?;
+        let started = Instant::now();
+        let mut reported = None;
+        let mut found: Vec<String> = Vec::new();
+        let waited = poll(Pace::SLOW, limit, cancel, async || {
+            let live = match objects.get(self.name).await {
+                Ok(Some(live)) if uid.is_none() || crate::cluster::uid(&live) == uid => live,
+                Ok(_) => return Ok(Some(true)),
+                Err(error) if error.is_transient() => return Ok(None),
+                Err(error) => return Err(error),
+            };
+            let view = self.view(live, claims).await;
+            let now = Timestamp::now();
+            found = blockers(&view, now);
+            if reported.is_none_or(|at: Instant| at.elapsed() >= REPORT_EVERY) {
+                reported = Some(Instant::now());
+                report(&found);
+            }
+            let nobody = matches!(controller(view.lease.as_ref(), now), Controller::Silent { .. });
+            let stuck = nobody && !found.is_empty() && started.elapsed() >= CONTROLLER_GRACE;
+            Ok::<_, ClusterError>(stuck.then_some(false))
+        })
+        .await?;
+        Ok(match waited {
+            Waited::Done(true) => Removal::Gone,
+            Waited::Done(false) | Waited::TimedOut => Removal::StillThere { blockers: found },
+            Waited::Cancelled => Removal::Cancelled { blockers: found },
+        })
+    }
+
+    /// What the cluster holds that may be in the way. What may not be read counts as absent: this only explains.
+    async fn view(&self, object: Value, claims: &str) -> View {
+        let list = async |kind: Kind, labels: Option<&str>| -> Vec<Value> {
+            match Objects::all(self.cluster, kind).await {
+                Ok(objects) => objects.list(labels).await.unwrap_or_default(),
+                Err(_) => Vec::new(),
+            }
+        };
+        let claims = list(Kind::new("karpenter.sh", "v1", "NodeClaim", "nodeclaims"), Some(claims)).await;
+        let (pods, budgets) = if claims.is_empty() {
+            (Vec::new(), Vec::new())
+        } else {
+            (
+                list(Kind::new("", "v1", "Pod", "pods"), None).await,
+                list(Kind::new("policy", "v1", "PodDisruptionBudget", "poddisruptionbudgets"), None).await,
+            )
+        };
+        let leases = list(Kind::new("coordination.k8s.io", "v1", "Lease", "leases"), None).await;
+        let lease = leases
+            .into_iter()
+            .filter(|lease| lease["metadata"]["name"] == "karpenter-leader-election")
+            .max_by_key(|lease| lease["spec"]["renewTime"].as_str().map(str::to_owned));
+        View { object, claims, pods, budgets, lease }
+    }
+}
+
+/// Whether the condition Ready is true for the newest generation.
+pub(crate) fn is_ready(object: &Value) -> bool {
+    conditions(object).any(|condition| condition["type"] == "Ready" && condition["status"] == "True")
+}
+
+fn not_ready(object: &Value) -> Vec<String> {
+    let mut reasons: Vec<String> = conditions(object)
+        .filter(|condition| condition["status"] != "True" && condition["type"] != "Ready")
+        .map(|condition| {
+            let text = |key: &str| condition[key].as_str().unwrap_or_default();
+            let words = if text("message").is_empty() { text("reason") } else { text("message") };
+            format!("{}: {words}", text("type"))
+        })
+        .collect();
+    if reasons.is_empty() && conditions(object).next().is_none() {
+        reasons.push("no controller has looked at it yet".to_owned());
+    }
+    reasons
+}
+
+fn conditions(object: &Value) -> impl Iterator<Item = &Value> {
+    object["status"]["conditions"].as_array().into_iter().flatten()
+}
+
+fn is_applied_by(object: &Value, field_manager: &str) -> bool {
+    let entries = object["metadata"]["managedFields"].as_array();
+    entries.is_some_and(|entries| {
+        entries.iter().any(|entry| entry["manager"] == field_manager && entry["operation"] == "Apply")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn readiness_names_what_is_missing() {
+        let object = |conditions: Value| json!({ "status": { "conditions": conditions } });
+        let ready = object(json!([{ "type": "Ready", "status": "True" }]));
+        assert!(is_ready(&ready) && !is_ready(&json!({})));
+        let waiting = object(json!([
+            { "type": "Ready", "status": "False", "message": "SubnetsReady=False" },
+            { "type": "SubnetsReady", "status": "False", "reason": "SubnetsNotFound", "message": "SubnetSelector did not match any Subnets" },
+            { "type": "AMIsReady", "status": "True" },
+        ]));
+        assert_eq!(not_ready(&waiting), ["SubnetsReady: SubnetSelector did not match any Subnets"]);
+        assert_eq!(not_ready(&json!({})), ["no controller has looked at it yet"]);
+    }
+
+    #[test]
+    fn what_we_applied_before_is_ours() {
+        let object = json!({ "metadata": { "managedFields": [{ "manager": "kubectl", "operation": "Apply" }] } });
+        assert!(is_applied_by(&object, "kubectl") && !is_applied_by(&object, "terraform-joiner"));
+    }
+}

@@ -1,0 +1,169 @@
+//! The attributes of `joiner_node_pool`: those of a NodePool's spec, one to one, and what the resource itself needs.
+
+use crate::objects::Wait;
+use std::collections::BTreeMap;
+use tfplugin::{Field, Model};
+
+/// A NodePool (`karpenter.sh/v1`): what kind of nodes the controller may buy, how many, and when it gives them back.
+///
+/// The plan needs no cluster: the API's schema is compiled in and every rule of it is checked with the attribute's path.
+/// Changes are made in place with server-side apply. The resource waits for the pool to get ready; a pool that is not ready in
+/// time is a warning, never an error. A destroy drains and removes the pool's nodes first and says what it waits for.
+#[derive(Clone, Debug, Default, PartialEq, Model)]
+pub(crate) struct NodePool {
+    /// Name of the NodePool; also the import ID. A change replaces the pool.
+    #[tf(required, requires_replace)]
+    pub name: Field<String>,
+    /// Labels of the NodePool object itself; for labels of nodes see `template.metadata.labels`.
+    pub labels: Field<BTreeMap<String, String>>,
+    /// Annotations of the NodePool object itself; for annotations of nodes see `template.metadata.annotations`.
+    pub annotations: Field<BTreeMap<String, String>>,
+    /// What the pool's nodes are made from.
+    #[tf(required)]
+    pub template: Field<Template>,
+    /// When nodes are given back or replaced.
+    #[tf(default_with = super::defaults::disruption)]
+    pub disruption: Field<Disruption>,
+    /// The most that all nodes of the pool may have together, by resource, for example `{ cpu = "1000", memory = "1000Gi" }`. Pods
+    /// beyond it stay pending.
+    pub limits: Field<BTreeMap<String, String>>,
+    /// Pools with a higher weight are tried first, 1 to 100; a pool without weight comes last.
+    pub weight: Field<i64>,
+    /// A fixed number of nodes instead of as many as pods need. Setting or unsetting it replaces the pool, since the API does not
+    /// allow the change.
+    pub replicas: Field<i64>,
+    /// How to wait for the pool after a change.
+    pub wait: Field<Wait>,
+    /// Take over a NodePool of this name that exists but is not in the state, instead of an error.
+    #[tf(default = false)]
+    pub adopt: Field<bool>,
+    /// Take over fields that other field managers own, instead of an error that names them. The provider's setting when left out.
+    pub force_conflicts: Field<bool>,
+    /// Time limits of the operations.
+    pub timeouts: Field<crate::objects::Timeouts>,
+    /// The same as `name`.
+    #[tf(computed)]
+    pub id: Field<String>,
+    /// The uid that the API server gave the object.
+    #[tf(computed)]
+    pub uid: Field<String>,
+    /// The cluster's identity: the uid of its namespace `kube-system`. Null when it may not be read.
+    #[tf(computed)]
+    pub cluster_uid: Field<String>,
+    /// Whether the pool was ready when it was last looked at.
+    #[tf(computed)]
+    pub ready: Field<bool>,
+}
+
+/// What a NodePool's nodes are made from.
+#[derive(Clone, Debug, Default, PartialEq, Model)]
+pub(crate) struct Template {
+    /// Labels and annotations that nodes get.
+    pub metadata: Field<TemplateMetadata>,
+    /// Requirements, taints, node class and lifetime of nodes.
+    #[tf(required)]
+    pub spec: Field<TemplateSpec>,
+}
+
+/// Labels and annotations that nodes get.
+#[derive(Clone, Debug, Default, PartialEq, Model)]
+pub(crate) struct TemplateMetadata {
+    /// Labels of the nodes; pods can select them. Labels of restricted domains are not allowed.
+    pub labels: Field<BTreeMap<String, String>>,
+    /// Annotations of the nodes.
+    pub annotations: Field<BTreeMap<String, String>>,
+}
+
+/// Requirements, taints, node class and lifetime of nodes.
+#[derive(Clone, Debug, Default, PartialEq, Model)]
+pub(crate) struct TemplateSpec {
+    /// The class that says how instances are started.
+    #[tf(required)]
+    pub node_class_ref: Field<NodeClassRef>,
+    /// What nodes must be: instance types, zones, architectures, capacity types and so on, at most 100. All must hold.
+    #[tf(required)]
+    pub requirements: Field<Vec<Requirement>>,
+    /// Taints of the nodes; only pods that tolerate them run there.
+    pub taints: Field<Vec<Taint>>,
+    /// Taints that nodes start with and that something, such as a network plugin, takes away. Pods need not tolerate them.
+    pub startup_taints: Field<Vec<Taint>>,
+    /// The age at which a node is replaced, such as `720h`, or `Never`.
+    #[tf(default = "720h")]
+    pub expire_after: Field<String>,
+    /// The most time between the start of a node's deletion and its end, such as `48h`. When it has passed, pods are deleted whatever
+    /// protects them. Without it, a node waits for its pods without limit.
+    pub termination_grace_period: Field<String>,
+}
+
+/// A reference to a node class.
+#[derive(Clone, Debug, Default, PartialEq, Model)]
+pub(crate) struct NodeClassRef {
+    /// API group of the class. A change replaces the pool.
+    #[tf(default = "karpenter.k8s.aws", requires_replace)]
+    pub group: Field<String>,
+    /// Kind of the class. A change replaces the pool.
+    #[tf(default = "EC2NodeClass", requires_replace)]
+    pub kind: Field<String>,
+    /// Name of the class. Refer to the `name` of a `joiner_ec2_node_class`, so that the class outlives the pool.
+    #[tf(required)]
+    pub name: Field<String>,
+}
+
+/// Something that nodes must be.
+#[derive(Clone, Debug, Default, PartialEq, Model)]
+pub(crate) struct Requirement {
+    /// The label, such as `karpenter.sh/capacity-type`.
+    #[tf(required)]
+    pub key: Field<String>,
+    /// One of `In`, `NotIn`, `Exists`, `DoesNotExist`, `Gt`, `Lt`, `Gte`, `Lte`.
+    #[tf(required)]
+    pub operator: Field<String>,
+    /// The label's values: at least one for `In`; one whole number for `Gt`, `Lt`, `Gte` and `Lte`; none for `Exists` and
+    /// `DoesNotExist`.
+    pub values: Field<Vec<String>>,
+    /// How many different values the instance types that are tried must have, 1 to 50: more of them make spot capacity safer.
+    pub min_values: Field<i64>,
+}
+
+/// A taint of a node.
+#[derive(Clone, Debug, Default, PartialEq, Model)]
+pub(crate) struct Taint {
+    /// The taint's key.
+    #[tf(required)]
+    pub key: Field<String>,
+    /// Its value.
+    pub value: Field<String>,
+    /// One of `NoSchedule`, `PreferNoSchedule`, `NoExecute`.
+    #[tf(required)]
+    pub effect: Field<String>,
+    /// When it was added, RFC 3339.
+    pub time_added: Field<String>,
+}
+
+/// When nodes are given back or replaced.
+#[derive(Clone, Debug, Default, PartialEq, Model)]
+pub(crate) struct Disruption {
+    /// Which nodes may be given back or replaced by cheaper ones: `WhenEmpty`, `WhenEmptyOrUnderutilized` or `Balanced`.
+    #[tf(default = "WhenEmptyOrUnderutilized")]
+    pub consolidation_policy: Field<String>,
+    /// How long a node must have been without change before it is looked at, such as `30s`, or `Never`.
+    #[tf(default = "0s")]
+    pub consolidate_after: Field<String>,
+    /// How many nodes may be disrupted at once. Of several budgets that are active, the strictest counts.
+    #[tf(default_with = super::defaults::budgets)]
+    pub budgets: Field<Vec<Budget>>,
+}
+
+/// How many nodes may be disrupted at once.
+#[derive(Clone, Debug, Default, PartialEq, Model)]
+pub(crate) struct Budget {
+    /// A number of nodes, or a percentage of the pool such as `10%`.
+    #[tf(default = "10%")]
+    pub nodes: Field<String>,
+    /// What the budget is for: `Underutilized`, `Empty`, `Drifted`; all of them when left out.
+    pub reasons: Field<Vec<String>>,
+    /// When the budget begins to be active, a cron expression in UTC such as `0 9 * * mon-fri`; goes with `duration`.
+    pub schedule: Field<String>,
+    /// How long it is active each time, in hours and minutes, such as `8h`; goes with `schedule`.
+    pub duration: Field<String>,
+}

@@ -1,0 +1,66 @@
+"""moto behind the front: its WSGI application, its routing of REST calls, and the settings it needs.
+
+Callers hold the account's lock around ``answer``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .call import Call
+from .errors import AwsError
+
+Answer = tuple[int, list[tuple[str, str]], bytes]
+
+
+class Moto:
+    def __init__(self) -> None:
+        self._app: Any = None
+
+    def application(self) -> Any:
+        if self._app is None:
+            from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
+
+            self._app = DomainDispatcherApplication(create_backend_app)
+        return self._app
+
+    def route(self, call: Call) -> None:
+        """Finds the action of a REST call by its method and path."""
+        if call.service == "eks":
+            from .eks import route
+
+            if route(call):
+                return
+        from moto.core.request import Request
+        from moto.core.routing import get_service_router
+
+        try:
+            operation, _ = get_service_router(call.service).match(Request(dict(call.environ)))
+            call.action = operation.name
+        except Exception:
+            call.action = call.method
+
+    def answer(self, call: Call) -> Answer:
+        """moto's answer; what it does not implement is an error of the caller's protocol, not a page of HTML."""
+        got: dict[str, Any] = {}
+
+        def start_response(status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> Any:
+            got["status"], got["headers"] = status, headers
+            return lambda data: None
+
+        try:
+            result = self.application()(call.environ, start_response)
+            try:
+                body = b"".join(result)
+            finally:
+                close = getattr(result, "close", None)
+                if close:
+                    close()
+        except NotImplementedError:
+            raise AwsError("UnsupportedOperation", f"The sandbox does not implement {call.name}", 400) from None
+        status = int(got["status"].split(" ", 1)[0])
+        if status == 404 and not body:
+            raise AwsError("UnsupportedOperation", f"The sandbox does not implement {call.name}", 400)
+        if status >= 500 and body.lstrip()[:1] == b"<" and b"<html" in body[:200].lower():
+            raise AwsError("InternalError", f"moto failed in {call.name}", 500)
+        return status, got["headers"], body
