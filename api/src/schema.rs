@@ -278,7 +278,7 @@ fn label_rules(place: Place) -> Vec<(String, String)> {
     let reserved = |domain: &str, allowed: &[&str]| {
         let list = allowed.iter().map(|label| format!("'{label}'")).collect::<Vec<_>>().join(", ");
         (
-            format!("!self.find('^[^/]+').endsWith('{domain}') || self in [{list}]"),
+            format!("!self.split('/')[0].endsWith('{domain}') || self in [{list}]"),
             format!("labels of {domain} are reserved: use one of the documented labels of that domain, or a domain of your own"),
         )
     };

@@ -16,8 +16,8 @@ mod pool_patch;
 mod terminate;
 
 pub(crate) use claim_patch::ClaimStatus;
-pub(crate) use events::{Event, Events, Object};
-pub(crate) use launch::Launched;
+pub(crate) use events::{Event, Events, Object, nominated, of_schedule as events_of_schedule};
+pub(crate) use launch::{Got, Launching};
 pub(crate) use node_patch::NodeChange;
 pub(crate) use pod_evict::Evicted;
 pub(crate) use pool_patch::PoolStatus;
@@ -45,6 +45,7 @@ pub(crate) struct Act {
     pub metrics: Arc<Metrics>,
     pub stages: Arc<Stages>,
     pub health: Arc<RegistrationHealth>,
+    pub launching: Arc<Launching>,
 }
 
 /// A call that gave no result.

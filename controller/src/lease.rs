@@ -6,7 +6,7 @@
 
 mod driver;
 
-pub(crate) use driver::{Identity, Leadership, Lost};
+pub(crate) use driver::{Identity, Leadership};
 
 use jiff::{SignedDuration, Timestamp};
 

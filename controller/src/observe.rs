@@ -11,7 +11,7 @@ mod nominations;
 mod store;
 mod watch;
 
-pub(crate) use changes::{Bell, Changes};
-pub(crate) use entry::{ClaimEntry, NodeEntry, PodEntry, PodPhase, PoolEntry, version};
+pub(crate) use changes::Bell;
+pub(crate) use entry::{ClaimEntry, NodeEntry, PodEntry, PoolEntry, version};
 pub(crate) use index::Index;
 pub(crate) use watch::start;

@@ -1,9 +1,11 @@
 //! The Terraform and OpenTofu provider of Joiner.
-#![expect(dead_code, unused_imports, reason = "under construction")]
 
 mod cluster;
 mod helm;
 mod objects;
+mod provider;
+mod report;
+mod resources;
 mod yaml;
 
 fn main() {}

@@ -4,7 +4,7 @@
 //! would look at an unknown (or already refused) value is not evaluated on it; of a list or map of which parts
 //! are unknown, the known parts are still checked where the rule allows it.
 
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 use kube::core::cel::{CompiledSchema, compile_schema, validate_compiled};
 use regex::Regex;
@@ -12,11 +12,19 @@ use serde_json::{Value, json};
 
 use super::{JsonPath, Source, UnknownPaths, Violation, structure::Node};
 
-/// A compiled CEL rule of one schema node.
-pub(super) struct Rule {
-    /// The node's schema with this rule alone.
-    program: CompiledSchema,
+/// The compiled CEL rules of one schema node.
+pub(super) struct Rules {
+    /// All at once: the value is converted once, however many rules look at it.
+    all: CompiledSchema,
+    each: Vec<Rule>,
+}
+
+struct Rule {
+    text: String,
     message: String,
+    /// The rule alone, for when another of the node's rules cannot be evaluated.
+    schema: Value,
+    compiled: OnceLock<CompiledSchema>,
     looks_at: Vec<Look>,
     /// `self.all(...)`: what holds for all holds for a part of them.
     splits: bool,
@@ -31,25 +39,86 @@ struct Look {
     presence: bool,
 }
 
-/// The rules of a schema node.
-pub(super) fn compile(schema: &Value) -> Vec<Rule> {
-    let rules = schema["x-kubernetes-validations"].as_array();
-    rules
-        .into_iter()
-        .flatten()
-        .map(|rule| {
-            let text = rule["rule"].as_str().unwrap_or_default();
+impl Rules {
+    /// Compiles the rules of a schema node, without those of the nodes below.
+    pub(super) fn compile(schema: &Value) -> Self {
+        let with_rules = |rules: Value| {
             let mut alone = bare(schema);
-            alone["x-kubernetes-validations"] = json!([rule]);
+            alone["x-kubernetes-validations"] = rules;
+            alone
+        };
+        let rules = schema["x-kubernetes-validations"].as_array().cloned().unwrap_or_default();
+        let each = rules.iter().map(|rule| {
+            let text = rule["rule"].as_str().unwrap_or_default();
             Rule {
-                program: compile_schema(&alone),
+                text: text.to_owned(),
                 message: rule["message"].as_str().unwrap_or_default().to_owned(),
+                schema: with_rules(json!([rule])),
+                compiled: OnceLock::new(),
                 looks_at: looks(text),
                 splits: text.starts_with("self.all("),
                 reads_values: text.contains("self["),
             }
-        })
-        .collect()
+        });
+        let each: Vec<Rule> = each.collect();
+        let all = if rules.is_empty() { json!({}) } else { with_rules(rules.into()) };
+        Self { all: compile_schema(&all), each }
+    }
+
+    /// The messages of the rules that do not hold.
+    fn broken(
+        &self,
+        node: &Node,
+        value: &Value,
+        old: Option<&Value>,
+        path: &JsonPath,
+        blocked: &UnknownPaths,
+    ) -> Vec<String> {
+        if self.each.is_empty() {
+            return Vec::new();
+        }
+        if blocked.touches(path) {
+            let broken = self.each.iter().filter(|rule| !rule.holds(node, value, old, path, blocked));
+            return broken.map(|rule| rule.message.clone()).collect();
+        }
+        // A rule that cannot be evaluated (a number that is no number, a field that is missing) does not hold,
+        // as at the API server; then the error's message is not the rule's own.
+        let Err(errors) = validate_compiled(&self.all, value, old) else { return Vec::new() };
+        let is_broken = |rule: &Rule| errors.iter().any(|error| error.rule == rule.text);
+        self.each.iter().filter(|rule| is_broken(rule)).map(|rule| rule.message.clone()).collect()
+    }
+}
+
+impl Rule {
+    /// Whether the rule holds as far as it can be told.
+    fn holds(&self, node: &Node, value: &Value, old: Option<&Value>, path: &JsonPath, blocked: &UnknownPaths) -> bool {
+        let blind = |look: &Look| {
+            let place = look.field.as_ref().map_or_else(|| path.clone(), |field| path.field(field));
+            if look.presence { blocked.covers(&place) } else { blocked.touches(&place) }
+        };
+        if (node.is_map() && !self.reads_values) || !self.looks_at.iter().any(blind) {
+            return self.evaluate(value, old);
+        }
+        if !self.splits {
+            return true;
+        }
+        match value {
+            Value::Array(items) => {
+                let known = items.iter().enumerate().filter(|(place, _)| !blocked.touches(&path.index(*place)));
+                self.evaluate(&known.map(|(_, item)| item.clone()).collect(), None)
+            }
+            Value::Object(entries) => {
+                let known = entries.iter().filter(|(key, _)| !blocked.touches(&path.field(key)));
+                self.evaluate(&known.map(|(key, entry)| (key.clone(), entry.clone())).collect(), None)
+            }
+            _ => true,
+        }
+    }
+
+    fn evaluate(&self, value: &Value, old: Option<&Value>) -> bool {
+        let compiled = self.compiled.get_or_init(|| compile_schema(&self.schema));
+        validate_compiled(compiled, value, old).is_ok()
+    }
 }
 
 /// Adds the violations of the rules about a value and all below it. `blocked` are the values that no rule may
@@ -65,15 +134,8 @@ pub(super) fn check(
     if blocked.covers(path) {
         return;
     }
-    for rule in &node.rules {
-        if !holds(rule, node, value, old, path, blocked) {
-            found.push(Violation {
-                path: path.clone(),
-                value: Some(value.clone()),
-                message: rule.message.clone(),
-                source: Source::Cel,
-            });
-        }
+    for message in node.rules.broken(node, value, old, path, blocked) {
+        found.push(Violation { path: path.clone(), value: Some(value.clone()), message, source: Source::Cel });
     }
     for (child_path, child, child_value) in node.children(value, path) {
         // Only fields keep their identity over a change; an item of a list may be another than before.
@@ -83,36 +145,6 @@ pub(super) fn check(
         };
         check(child, child_value, child_old, &child_path, blocked, found);
     }
-}
-
-fn holds(rule: &Rule, node: &Node, value: &Value, old: Option<&Value>, path: &JsonPath, blocked: &UnknownPaths) -> bool {
-    let blind = |look: &Look| {
-        let place = look.field.as_ref().map_or_else(|| path.clone(), |field| path.field(field));
-        if look.presence { blocked.covers(&place) } else { blocked.touches(&place) }
-    };
-    if (node.is_map() && !rule.reads_values) || !rule.looks_at.iter().any(blind) {
-        return evaluate(rule, value, old);
-    }
-    if !rule.splits {
-        return true;
-    }
-    match value {
-        Value::Array(items) => {
-            let known = items.iter().enumerate().filter(|(place, _)| !blocked.touches(&path.index(*place)));
-            evaluate(rule, &known.map(|(_, item)| item.clone()).collect(), None)
-        }
-        Value::Object(entries) => {
-            let known = entries.iter().filter(|(key, _)| !blocked.touches(&path.field(key)));
-            evaluate(rule, &known.map(|(key, entry)| (key.clone(), entry.clone())).collect(), None)
-        }
-        _ => true,
-    }
-}
-
-/// A rule that cannot be evaluated (a number that is no number, a field that is missing) does not hold, as at
-/// the API server.
-fn evaluate(rule: &Rule, value: &Value, old: Option<&Value>) -> bool {
-    validate_compiled(&rule.program, value, old).is_ok()
 }
 
 static SELF: LazyLock<Option<Regex>> =

@@ -110,14 +110,15 @@ impl fmt::Display for Violation {
 /// ```
 pub fn check(kind: Kind, object: &Value, unknown: &UnknownPaths, old: Option<&Value>) -> Vec<Violation> {
     let schema = compiled::schema(kind);
-    let object = schema.with_defaults(object);
-    let old = old.map(|old| schema.with_defaults(old));
+    let root = JsonPath::root();
+    let object = schema.with_defaults(object, &root, unknown);
+    let old = old.map(|old| schema.with_defaults(old, &root, &UnknownPaths::none()));
     let mut found = Vec::new();
-    schema.check(&object, &JsonPath::root(), unknown, &mut found);
+    schema.check(&object, &root, unknown, &mut found);
 
     // What the schema refuses is reported once; rules that would look at it are not evaluated.
     let sound = unknown.with(found.iter().map(|violation| violation.path.clone()));
-    cel::check(schema, &object, old.as_ref(), &JsonPath::root(), &sound, &mut found);
+    cel::check(schema, &object, old.as_ref(), &root, &sound, &mut found);
 
     let view = View::root(&object, &sound);
     check_header(kind, &view, &mut found);

@@ -16,7 +16,7 @@ pub(super) struct Node {
     description: String,
     default: Option<Value>,
     /// The CEL rules about this node.
-    pub(super) rules: Vec<cel::Rule>,
+    pub(super) rules: cel::Rules,
 }
 
 enum Shape {
@@ -67,7 +67,7 @@ impl Node {
             shape: Shape::compile(schema),
             description: schema["description"].as_str().unwrap_or_default().to_owned(),
             default: schema.get("default").cloned(),
-            rules: cel::compile(schema),
+            rules: cel::Rules::compile(schema),
         }
     }
 
@@ -93,33 +93,38 @@ impl Node {
         matches!(self.shape, Shape::Map { .. })
     }
 
-    /// The value as the API server stores it: defaults filled in, nulls removed.
-    pub(super) fn with_defaults(&self, value: &Value) -> Value {
+    /// The value as the API server stores it: defaults filled in, nulls removed (except for unknown values).
+    pub(super) fn with_defaults(&self, value: &Value, path: &JsonPath, unknown: &UnknownPaths) -> Value {
+        let is_gone = |value: &Value, path: &JsonPath| value.is_null() && !unknown.covers(path);
         match (&self.shape, value) {
             (Shape::Object { properties, .. }, Value::Object(fields)) => {
                 let mut result = serde_json::Map::new();
                 for (name, field) in fields {
+                    let here = path.field(name);
                     match properties.get(name) {
-                        Some(_) if field.is_null() => {}
-                        Some(node) => drop(result.insert(name.clone(), node.with_defaults(field))),
+                        Some(_) if is_gone(field, &here) => {}
+                        Some(node) => drop(result.insert(name.clone(), node.with_defaults(field, &here, unknown))),
                         None => drop(result.insert(name.clone(), field.clone())),
                     }
                 }
                 for (name, node) in properties {
                     if let Some(default) = node.default.as_ref().filter(|_| !result.contains_key(name)) {
-                        result.insert(name.clone(), node.with_defaults(default));
+                        result.insert(name.clone(), node.with_defaults(default, &path.field(name), unknown));
                     }
                 }
                 Value::Object(result)
             }
             (Shape::Map { values, .. }, Value::Object(entries)) => entries
                 .iter()
-                .filter(|(_, entry)| !entry.is_null())
-                .map(|(key, entry)| (key.clone(), values.with_defaults(entry)))
+                .map(|(key, entry)| (key, entry, path.field(key)))
+                .filter(|(_, entry, here)| !is_gone(entry, here))
+                .map(|(key, entry, here)| (key.clone(), values.with_defaults(entry, &here, unknown)))
                 .collect(),
-            (Shape::List { items, .. }, Value::Array(list)) => {
-                list.iter().map(|item| items.with_defaults(item)).collect()
-            }
+            (Shape::List { items, .. }, Value::Array(list)) => list
+                .iter()
+                .enumerate()
+                .map(|(place, item)| items.with_defaults(item, &path.index(place), unknown))
+                .collect(),
             _ => value.clone(),
         }
     }

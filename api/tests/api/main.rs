@@ -1,7 +1,6 @@
 //! The CRDs and rules against what they must agree with: upstream's CRDs, and a real API server.
 //!
 //! Outside programs are found as support/ says; when one is missing the test fails with the command that gets it.
-#![expect(unreachable_pub, reason = "modules of one test program")]
 
 mod cases;
 mod chart;

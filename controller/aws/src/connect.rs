@@ -6,9 +6,11 @@
 use crate::error::Error;
 use aws_config::sts::AssumeRoleProvider;
 use aws_config::{BehaviorVersion, Region, SdkConfig};
+use aws_credential_types::Credentials;
 use aws_smithy_types::retry::RetryConfig;
 use aws_smithy_types::timeout::TimeoutConfig;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio::sync::OnceCell;
@@ -20,6 +22,8 @@ pub struct Settings {
     pub region: Option<String>,
     /// Name of a profile in the shared configuration files.
     pub profile: Option<String>,
+    /// Keys in place of the standard chain.
+    pub credentials: Option<StaticCredentials>,
     /// Endpoints other than AWS' own; they win over AWS_ENDPOINT_URL.
     pub endpoints: Endpoints,
     /// A role to take on with the credentials of the chain.
@@ -28,6 +32,23 @@ pub struct Settings {
     pub default_tags: BTreeMap<String, String>,
     /// Attempts for one call, the first included; the SDK's default is 3.
     pub max_attempts: Option<u32>,
+}
+
+/// Keys given by hand.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct StaticCredentials {
+    /// Such as `AKIA...`.
+    pub access_key_id: String,
+    /// The secret.
+    pub secret_access_key: String,
+    /// For temporary keys.
+    pub session_token: Option<String>,
+}
+
+impl fmt::Debug for StaticCredentials {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StaticCredentials").field("access_key_id", &self.access_key_id).finish_non_exhaustive()
+    }
 }
 
 /// Endpoint URLs, for all services or for one.
@@ -195,6 +216,15 @@ async fn load(settings: &Settings) -> SdkConfig {
     if let Some(url) = &settings.endpoints.all {
         loader = loader.endpoint_url(url);
     }
+    if let Some(StaticCredentials { access_key_id, secret_access_key, session_token }) = &settings.credentials {
+        loader = loader.credentials_provider(Credentials::new(
+            access_key_id,
+            secret_access_key,
+            session_token.clone(),
+            None,
+            "settings",
+        ));
+    }
     if let Some(attempts) = settings.max_attempts {
         loader = loader.retry_config(RetryConfig::standard().with_max_attempts(attempts.max(1)));
     }
@@ -278,6 +308,20 @@ mod tests {
         }
         let error = Aws::connect(with_endpoint("nonsense")).unwrap_err().to_string();
         assert!(error.starts_with("setting `endpoints.ec2` has the value \"nonsense\": expected an http"), "{error}");
+    }
+
+    #[test]
+    fn secrets_are_not_printed() {
+        let settings = Settings {
+            credentials: Some(StaticCredentials {
+                access_key_id: "AKIA".to_owned(),
+                secret_access_key: "hush".to_owned(),
+                session_token: Some("hush".to_owned()),
+            }),
+            ..Settings::default()
+        };
+        let text = format!("{settings:?} {:?}", Aws::connect(settings.clone()).unwrap());
+        assert!(text.contains("AKIA") && !text.contains("hush"), "{text}");
     }
 
     #[test]

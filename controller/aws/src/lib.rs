@@ -10,9 +10,11 @@ mod error;
 pub mod family;
 pub mod iam;
 pub mod instances;
+pub mod launch;
 pub mod node_class;
 pub mod policy;
 pub mod profiles;
+pub mod queue;
 pub mod selectors;
 pub mod sts;
 pub mod tags;
@@ -22,5 +24,5 @@ pub mod userdata;
 #[cfg(test)]
 mod testing;
 
-pub use connect::{AssumeRole, Aws, Endpoints, Settings};
+pub use connect::{AssumeRole, Aws, Endpoints, Settings, StaticCredentials};
 pub use error::{Answer, Error};

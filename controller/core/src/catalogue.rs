@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::money::Price;
-use crate::requirements::{Requirement, Requirements};
+use crate::requirements::{Absence, Requirement, Requirements};
 use crate::resources::Resources;
 use crate::text::Text;
 use crate::well_known;
@@ -145,10 +145,18 @@ impl InstanceType {
         self.offerings_for(requirements).map(|offering| offering.price).min()
     }
 
-    /// Whether a claim with `requirements` could be an instance of this type, offerings aside. A label of which the
-    /// requirements speak and the type does not is the pool's own and refuses nothing.
+    /// Whether a claim with `requirements` could be an instance of this type, offerings aside. A label that types
+    /// speak of and this one does not is missing on its nodes; any other is the pool's own and refuses nothing.
     pub fn suits(&self, requirements: &Requirements) -> bool {
-        self.requirements.intersects(requirements)
+        self.clash(requirements).is_none()
+    }
+
+    /// The first requirement, by key, that an instance of this type cannot satisfy.
+    pub fn clash<'a>(&self, requirements: &'a Requirements) -> Option<&'a Requirement> {
+        requirements.iter().find(|wanted| match self.requirements.get(wanted.key()) {
+            Some(offered) => !offered.intersects(wanted),
+            None => wanted.absence() == Absence::Refused && well_known::is_said_by_types(wanted.key()),
+        })
     }
 }
 

@@ -12,12 +12,21 @@
 
 pub mod batch;
 pub mod catalogue;
+pub mod check;
+pub mod collect;
 pub mod conditions;
+pub mod disrupt;
+pub mod eviction;
+pub mod explain;
+pub mod launch;
 pub mod money;
+pub mod pools;
+pub mod register;
 pub mod requirements;
 pub mod resources;
 pub mod schedule;
 pub mod snapshot;
 pub mod taints;
+pub mod terminate;
 pub mod text;
 pub mod well_known;

@@ -40,7 +40,13 @@ const WELL_KNOWN: [&str; 9] = [
     ZONE_ID,
 ];
 
-/// Labels under this prefix are the AWS provider's, all of them said by instance types.
+/// Labels of which every instance type says something; one that a type does not say is missing on its nodes.
+const SAID_BY_TYPES: [&str; 5] = [INSTANCE_TYPE, ARCH, OS, REGION, "node.kubernetes.io/windows-build"];
+
+/// Labels under this prefix, too, are said by instance types.
+const TYPE_PREFIX: &str = "karpenter.k8s.aws/instance-";
+
+/// Labels under this prefix are the AWS provider's: said by instance types, offerings or classes.
 const PROVIDER_PREFIX: &str = "karpenter.k8s.aws/";
 
 /// Older spellings of well-known labels and what they mean today.
@@ -56,6 +62,11 @@ const NORMALISED: [(&str, &str); 6] = [
 /// Whether instance types or the pool itself may define `key`, so that its absence from a pool refuses nothing.
 pub fn is_well_known(key: &str) -> bool {
     WELL_KNOWN.contains(&key) || key.starts_with(PROVIDER_PREFIX)
+}
+
+/// Whether a node has the label `key` just when its instance type says so.
+pub fn is_said_by_types(key: &str) -> bool {
+    SAID_BY_TYPES.contains(&key) || key.starts_with(TYPE_PREFIX)
 }
 
 /// The key that today stands for `key`.

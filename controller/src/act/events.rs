@@ -5,9 +5,13 @@
 //! place once in five.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use jiff::{SignedDuration, Timestamp};
+use joiner_core::explain;
+use joiner_core::schedule::Schedule;
+use joiner_core::snapshot::{Pod, PodKey, Snapshot};
 use joiner_core::text::Text;
 use k8s_openapi::api::core::v1 as k8s;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time};
@@ -15,6 +19,8 @@ use kube::api::PostParams;
 use kube::{Api, Client};
 use tokio::sync::mpsc;
 use tracing::debug;
+
+use crate::observe::Index;
 
 const SILENCE: SignedDuration = SignedDuration::from_mins(2);
 const SILENCE_UNSCHEDULABLE: SignedDuration = SignedDuration::from_mins(5);
@@ -31,7 +37,7 @@ pub(crate) struct Object {
 }
 
 impl Object {
-    pub(crate) fn pod(pod: &joiner_core::snapshot::Pod) -> Object {
+    pub(crate) fn pod(pod: &Pod) -> Object {
         let namespace = Some(pod.key.namespace.clone());
         Object { api_version: "v1", kind: "Pod", namespace, name: pod.key.name.clone(), uid: pod.uid.clone() }
     }
@@ -109,6 +115,33 @@ impl Events {
         if let Err(full) = self.queue.try_send(event) {
             debug!(error = %full, "event was dropped");
         }
+    }
+}
+
+/// The events of a schedule: where pods are meant to go, and why others go nowhere.
+pub(crate) fn of_schedule(events: &Events, snapshot: &Snapshot, plan: &Schedule) {
+    let pods: BTreeMap<&PodKey, &Arc<Pod>> = snapshot.pending.iter().map(|pod| (&pod.key, pod)).collect();
+    for (place, keys) in &plan.existing {
+        let kind = match snapshot.node(place) {
+            Some(node) if node.object.as_ref().is_some_and(|object| object.name == *place) => "node",
+            _ => "nodeclaim",
+        };
+        for pod in keys.iter().filter_map(|key| pods.get(key)) {
+            events.publish(Event::normal(Object::pod(pod), "Nominated", format!("Pod should schedule on: {kind}/{place}")));
+        }
+    }
+    for (key, refusal) in &plan.unschedulable {
+        if let Some(pod) = pods.get(key) {
+            events.publish(Event::warning(Object::pod(pod), "FailedScheduling", explain::refusal(refusal)));
+        }
+    }
+}
+
+/// The events of pods that are meant for a claim that was just made.
+pub(crate) fn nominated(events: &Events, index: &Index, pods: &[PodKey], claim: &Text) {
+    for entry in pods.iter().filter_map(|key| index.pod_entry(key)) {
+        let message = format!("Pod should schedule on: nodeclaim/{claim}");
+        events.publish(Event::normal(Object::pod(&entry.pod), "Nominated", message));
     }
 }
 

@@ -3,7 +3,8 @@
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
-use joiner_core::disrupt::{Blocked, Blocker, Command, disrupted_taint, emptiness, expiration, still_empty};
+use joiner_core::disrupt::{Blocked, Blocker, Command, emptiness, expiration, still_empty};
+use joiner_core::eviction::disrupted_taint;
 use joiner_core::snapshot::Snapshot;
 use joiner_core::taints::Taint;
 use joiner_core::text::Text;

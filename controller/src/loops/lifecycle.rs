@@ -132,7 +132,20 @@ fn tell(act: &Act, entry: &ClaimEntry, step: &Step) {
             seconds_registered_to_initialized = told.registered_to_initialised, seconds_total = told.total,
             "initialized nodeclaim"
         );
+        tag(act, entry);
     }
+}
+
+/// Names the instance, beside the work: people and lists want to know, nothing waits for it.
+fn tag(act: &Act, entry: &ClaimEntry) {
+    let claim = entry.claim.clone();
+    let act = act.clone();
+    tokio::spawn(async move {
+        let Some((provider, node)) = claim.provider_id.as_ref().zip(claim.node_name.as_ref()) else { return };
+        if let Err(failed) = act.tag_instance(provider, &claim.name, node).await {
+            warn!(NodeClaim = %claim.name, error = %failed.chain(), "instance was not tagged");
+        }
+    });
 }
 
 /// The pool's record of how starts went.

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use joiner_core::batch::{Batch, Event, NextWake, Settings};
 use joiner_core::schedule::{NewClaim, Schedule, schedule};
 use joiner_core::snapshot::Snapshot;
-use tracing::{error, info, warn};
+use tracing::{Instrument as _, error, info, warn};
 
 use super::launch;
 use crate::act::{self, Act};
@@ -64,7 +64,7 @@ async fn round(act: &Act) {
     let started = Instant::now();
     let decision = tokio::task::spawn_blocking(move || {
         let plan = schedule(&snapshot, &catalogue, now);
-        let wrong = joiner_core::check::check(&snapshot, &catalogue, &plan, now);
+        let wrong = joiner_core::check::schedule(&snapshot, &catalogue, &plan, now);
         (snapshot, plan, wrong)
     });
     let Ok((snapshot, plan, wrong)) = decision.await else { return };
@@ -80,15 +80,16 @@ async fn round(act: &Act) {
     for (place, pods) in &plan.existing {
         act.index.nominate(pods, place);
     }
-    let makes = plan.new_claims.iter().map(|wanted| make(act, wanted));
-    futures::stream::iter(makes).buffer_unordered(WIDTH).collect::<Vec<()>>().await;
+    let decided = Timestamp::now();
+    let makes = futures::stream::iter(plan.new_claims).map(|wanted| make(act.clone(), wanted, decided));
+    makes.buffer_unordered(WIDTH).collect::<Vec<()>>().await;
 }
 
 /// Makes a claim and lets its instance be bought; the round does not wait for that.
-async fn make(act: &Act, wanted: &NewClaim) {
+async fn make(act: Act, wanted: NewClaim, decided: Timestamp) {
     let began = Instant::now();
     let waited = wanted.pods.iter().filter_map(|key| act.index.pod_entry(key)?.pending_since).min();
-    let entry = match act.create_claim(wanted).await {
+    let entry = match act.create_claim(&wanted).await {
         Ok(entry) => entry,
         Err(failed) => {
             error!(NodePool = %wanted.pool, error = %failed.chain(), "nodeclaim was not created");
@@ -96,6 +97,7 @@ async fn make(act: &Act, wanted: &NewClaim) {
         }
     };
     act.index.nominate(&wanted.pods, &entry.claim.name);
+    act::nominated(&act.events, &act.index, &wanted.pods, &entry.claim.name);
     act.metrics.nodeclaim_created(&wanted.pool, "provisioned", wanted.min_values_relaxed);
     let pending = waited.map_or(0.0, |since| Timestamp::now().duration_since(since).as_secs_f64());
     info!(
@@ -103,7 +105,8 @@ async fn make(act: &Act, wanted: &NewClaim) {
         instance_types = wanted.instance_types.len(), price = %wanted.price, seconds_since_pending = pending,
         seconds_to_create = began.elapsed().as_secs_f64(), "created nodeclaim"
     );
-    tokio::spawn(launch::launch(act.clone(), entry, waited));
+    act.stages.created(&entry.claim.name, waited, decided);
+    tokio::spawn(launch::launch(act.clone(), entry).in_current_span());
 }
 
 /// Events, metrics and the log line of a round.

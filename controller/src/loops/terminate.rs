@@ -5,7 +5,7 @@ use std::sync::Arc;
 use futures::StreamExt as _;
 use jiff::Timestamp;
 use joiner_core::register::TERMINATION_FINALIZER;
-use joiner_core::snapshot::{Node, NodeObject, Snapshot};
+use joiner_core::snapshot::{Node, NodeObject, Pod, Snapshot};
 use joiner_core::terminate::{ClaimNext, Drain, Instance, NodeNext, finalize_claim, finalize_node};
 use joiner_core::text::{Labels, Text};
 use joiner_core::well_known;
@@ -130,7 +130,7 @@ async fn step_node(act: &Act, claim: Option<&ClaimEntry>, entry: &NodeEntry) -> 
                 act.metrics.node_drained(pool_of(&entry));
             }
         }
-        empty(act, &snapshot, &node, &step.drain).await?;
+        empty(act, &node, &step.drain).await?;
         if !step.volumes.is_empty() {
             let names: Vec<&str> = step.volumes.iter().map(|it| &**it).collect();
             let message = format!("Awaiting deletion of bound volumeattachments ({})", names.join(", "));
@@ -171,12 +171,23 @@ async fn release_node(act: &Act, entry: &NodeEntry, now: Timestamp) -> Done {
 }
 
 /// Evicts and deletes the pods that are to leave now, and says what holds the others.
-async fn empty(act: &Act, snapshot: &Snapshot, node: &Node, drain: &Drain) -> Result<(), Failed> {
+async fn empty(act: &Act, node: &Node, drain: &Drain) -> Result<(), Failed> {
     let find = |uid: &Text| node.pods.iter().find(|pod| pod.uid == *uid);
     let mut why: Vec<String> = drain.held.iter().map(|held| format!("pod {}: {}", held.pod, held.why)).collect();
-    let evictions = drain.evict.iter().filter_map(|it| find(&it.uid)).map(|pod| async { (pod.clone(), act.evict(pod).await) });
-    let answers: Vec<_> = futures::stream::iter(evictions).buffer_unordered(WIDTH).collect().await;
-    for (pod, answer) in answers {
+    let mut leaving: Vec<Arc<Pod>> = Vec::new();
+    for eviction in &drain.evict {
+        leaving.extend(find(&eviction.uid).cloned());
+    }
+    let mut answers = futures::stream::iter(leaving)
+        .map(|pod| {
+            let act = act.clone();
+            async move {
+                let answer = act.evict(&pod).await;
+                (pod, answer)
+            }
+        })
+        .buffer_unordered(WIDTH);
+    while let Some((pod, answer)) = answers.next().await {
         match answer? {
             Evicted::Going => {
                 act.metrics.pod_drained("");
@@ -197,7 +208,6 @@ async fn empty(act: &Act, snapshot: &Snapshot, node: &Node, drain: &Drain) -> Re
         let message = format!("Failed to drain node, {} pods are waiting to be evicted: {}", drain.waiting, why.join("; "));
         act.events.publish(Event::warning(Object::node(node.name()), "FailedDraining", message));
     }
-    let _ = snapshot;
     Ok(())
 }
 

@@ -10,12 +10,14 @@ mod pod;
 mod pool;
 mod quantities;
 mod taints;
+mod validity;
 
 pub(crate) use daemon_set::{attachment, daemon_set, pdb};
 pub(crate) use node::{claim, node, taint};
 pub(crate) use pod::pod;
 pub(crate) use pool::{pool, pool_conditions};
-pub(crate) use quantities::{from_api, limits, resources, to_api};
+pub(crate) use quantities::{from_api, limits, to_api};
+pub(crate) use validity::{class_conditions, class_violations, violations};
 
 use std::collections::BTreeMap;
 

@@ -80,6 +80,11 @@ pub(crate) fn same(field: &str, left: &Value, right: &Value) -> bool {
     left == right || (is_empty(&left) && is_empty(&right))
 }
 
+/// Whether values of `field` mean the same only when they are the same.
+pub(crate) fn is_literal(field: &str) -> bool {
+    meaning(field) == Meaning::Literal
+}
+
 /// Whether the order of the list `field` does not matter.
 pub(crate) fn is_unordered(field: &str) -> bool {
     meaning(field) == Meaning::Unordered

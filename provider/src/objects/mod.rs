@@ -1,7 +1,26 @@
 //! What NodePools and EC2NodeClasses have in common as resources: a typed model that becomes a Kubernetes object and back.
+//!
+//! Input: a model of a [`Custom`] kind. Output: plans, states and diagnostics. Invariants: a plan needs no cluster; a value that
+//! means the same keeps its spelling; nothing is overwritten that another field manager owns unless the user says so.
 
+mod apply;
 mod blockers;
+mod check;
+mod custom;
+mod delete;
+mod import;
 mod live;
 mod meaning;
-mod names;
+mod plan;
+mod read;
 mod respell;
+mod schema;
+
+pub(crate) use apply::{create, update};
+pub(crate) use check::check;
+pub(crate) use custom::{Common, CommonMut, Custom, Wait, common_fields};
+pub(crate) use delete::delete;
+pub(crate) use import::import;
+pub(crate) use plan::plan;
+pub(crate) use read::read;
+pub(crate) use schema::with_meaning;

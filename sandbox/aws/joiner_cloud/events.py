@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import time
+import traceback
 import uuid
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +25,7 @@ def emit(world: World, region: str, detail_type: str, resources: list[str], deta
         "detail-type": detail_type,
         "source": source,
         "account": ACCOUNT_ID,
-        "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "time": time.time(),  # moto writes it as ISO 8601 when it delivers
         "region": region,
         "resources": resources,
         "detail": detail,
@@ -31,7 +33,11 @@ def emit(world: World, region: str, detail_type: str, resources: list[str], deta
     bus = events_backends[ACCOUNT_ID][region].describe_event_bus("default")
     for rule in list(bus.rules.values()):
         if rule.state == "ENABLED":
-            rule.send_to_targets(event)
+            try:
+                rule.send_to_targets(copy.deepcopy(event))
+            except Exception:
+                # a target that is gone loses its event; it never fails the call that caused it
+                traceback.print_exc()
     world.message_may_have_come()
     return event["id"]
 

@@ -56,11 +56,15 @@ class Moto:
                 close = getattr(result, "close", None)
                 if close:
                     close()
-        except NotImplementedError:
-            raise AwsError("UnsupportedOperation", f"The sandbox does not implement {call.name}", 400) from None
+        except NotImplementedError as missing:
+            # moto says so of actions and of filters; its own text tells which
+            raise AwsError("UnsupportedOperation", f"The sandbox does not implement {call.name}: {missing}", 400) from None
+        except ModuleNotFoundError as missing:
+            raise AwsError("UnsupportedOperation", f"The sandbox does not offer {call.service}: {missing}", 400) from None
         status = int(got["status"].split(" ", 1)[0])
-        if status == 404 and not body:
+        page = body[:200].lstrip().lower().startswith(b"<!doctype html")
+        if status == 404 and (page or not body):
             raise AwsError("UnsupportedOperation", f"The sandbox does not implement {call.name}", 400)
-        if status >= 500 and body.lstrip()[:1] == b"<" and b"<html" in body[:200].lower():
+        if status >= 500 and page:
             raise AwsError("InternalError", f"moto failed in {call.name}", 500)
         return status, got["headers"], body

@@ -1,6 +1,7 @@
 """Settings and patches of moto 5.2.5, applied before it is imported. Private parts: the version is pinned for them.
 
 * AWS's managed policies are loaded, since roles attach them.
+* Regions are read once, not once a service.
 * Offerings of instance types are not loaded for all regions at import (2 s of a start); ``catalogue`` reads one region's.
 * The free addresses of a subnet count ours; networks in use by our instances cannot be deleted.
 """
@@ -27,6 +28,18 @@ def before_import() -> None:
     # signing of moto's own boto3 calls, should there be any
     os.environ.setdefault("AWS_ACCESS_KEY_ID", "moto")
     os.environ.setdefault("AWS_SECRET_ACCESS_KEY", "moto")
+    # moto asks boto3 for the regions of each service, each time with a new session that reads all endpoints again
+    import boto3
+
+    session = boto3.Session()
+    session_type, boto3.Session = boto3.Session, lambda *args, **kwargs: session  # type: ignore[misc,assignment]
+    try:
+        _import_with_one_region()
+    finally:
+        boto3.Session = session_type  # type: ignore[misc]
+
+
+def _import_with_one_region() -> None:
     import moto.utilities.utils as utilities
 
     original = utilities.load_resource
@@ -37,6 +50,7 @@ def before_import() -> None:
     utilities.load_resource = load_resource
     global _load
     _load = original
+    import moto.ec2.models  # noqa: F401
 
 
 _load: Any = None

@@ -24,14 +24,14 @@ def receive(world: World, call: Call, moto: Moto) -> Answer:
     while True:
         call.environ["wsgi.input"] = io.BytesIO(body)
         call.environ["CONTENT_LENGTH"] = str(len(body))
-        with world.messages:
-            with world.lock:
-                answer = moto.answer(call)
-            left = deadline - time.monotonic()
-            if answer[0] != 200 or left <= 0 or json.loads(answer[2] or b"{}").get("Messages"):
-                return answer
-            # a message may also become visible again by time alone
-            world.messages.wait(min(left, 1.0))
+        seen = world.arrivals()
+        with world.lock:
+            answer = moto.answer(call)
+        left = deadline - time.monotonic()
+        if answer[0] != 200 or left <= 0 or json.loads(answer[2] or b"{}").get("Messages"):
+            return answer
+        # a message may also become visible again by time alone
+        world.wait_for_message(seen, min(left, 1.0))
 
 
 def _wait_time(params: dict[str, Any]) -> float:

@@ -50,7 +50,8 @@ class World:
         self.clusters: dict[str, Cluster] = {}
         self.issuers: dict[str, dict[str, Any]] = {}  # issuer -> JWKS
         self.parameters: dict[str, tuple[str, float]] = {}
-        self.messages = threading.Condition()  # notified when a queue may have got a message
+        self._messages = threading.Condition()
+        self._arrivals = 0  # rises when a queue may have got a message
         self._wake = threading.Condition()
 
     # --- instances and time
@@ -70,12 +71,28 @@ class World:
             self._wake.notify_all()
 
     def message_may_have_come(self) -> None:
-        with self.messages:
-            self.messages.notify_all()
+        with self._messages:
+            self._arrivals += 1
+            self._messages.notify_all()
+
+    def arrivals(self) -> int:
+        with self._messages:
+            return self._arrivals
+
+    def wait_for_message(self, seen: int, seconds: float) -> None:
+        """Returns when something arrived after ``seen`` was read, at the latest after ``seconds``. Takes no other lock."""
+        with self._messages:
+            self._messages.wait_for(lambda: self._arrivals > seen, seconds)
 
     def advance(self) -> None:
         """Carries out what is due. Callers hold the lock; each read of instances calls it first."""
-        self.ec2.advance(time.time())
+        from .ec2.instances import mark_shutting_down
+
+        now = time.time()
+        while interrupted := self.ec2.advance(now):
+            for instance in interrupted:
+                text = "Server.SpotInstanceTermination: Spot instance termination"
+                mark_shutting_down(self, instance, "Server.SpotInstanceTermination", text)
 
     def run_timeline(self) -> None:
         """Carries out planned states when nobody asks; runs for ever in its own thread."""

@@ -11,7 +11,7 @@ use std::{
 use kube::{Client, Config};
 
 /// A running API server.
-pub struct ControlPlane {
+pub(crate) struct ControlPlane {
     etcd: Child,
     apiserver: Child,
     folder: tempfile::TempDir,
@@ -20,7 +20,7 @@ pub struct ControlPlane {
 
 impl ControlPlane {
     /// Starts both and waits until the server answers.
-    pub async fn start() -> (Self, Client) {
+    pub(crate) async fn start() -> (Self, Client) {
         let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
         let mut last = String::new();
         // A port that was free a moment ago may be taken by another test.

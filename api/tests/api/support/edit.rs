@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 /// Sets the value at a JSON pointer, making objects on the way; an empty text removes it.
-pub fn edit(object: &mut Value, pointer: &str, json: &str) {
+pub(crate) fn edit(object: &mut Value, pointer: &str, json: &str) {
     let mut steps: Vec<String> =
         pointer.split('/').skip(1).map(|step| step.replace("~1", "/").replace("~0", "~")).collect();
     let last = steps.pop().expect("a pointer has a step");

@@ -1,6 +1,6 @@
 //! What the tests need from outside: tools, upstream's module, an API server.
 
-pub mod control_plane;
-pub mod edit;
-pub mod upstream;
-pub mod yaml;
+pub(crate) mod control_plane;
+pub(crate) mod edit;
+pub(crate) mod upstream;
+pub(crate) mod yaml;

@@ -5,7 +5,7 @@ use std::{path::PathBuf, process::Command};
 use serde_json::Value;
 
 /// The folder of a Go module in the version that tests/peers asks for.
-pub fn module(name: &str) -> PathBuf {
+pub(crate) fn module(name: &str) -> PathBuf {
     let peers = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/peers");
     let output = Command::new("go")
         .args(["mod", "download", "-json", name])

@@ -1,7 +1,7 @@
 //! The CRDs as files.
 
 /// File name and YAML of each CRD.
-pub fn crd_files() -> Vec<(String, String)> {
+pub(crate) fn crd_files() -> Vec<(String, String)> {
     joiner_api::crds()
         .into_iter()
         .map(|crd| {

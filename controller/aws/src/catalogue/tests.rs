@@ -6,7 +6,7 @@ use crate::testing::node_class;
 use crate::unavailable::Shortage;
 use joiner_api::labels as keys;
 use joiner_api::{AmiFamily, InstanceStorePolicy};
-use joiner_core::catalogue::CapacityType;
+use joiner_core::catalogue::{CapacityType, Offering};
 use joiner_core::money::Price;
 use joiner_core::resources::ResourceName;
 use std::collections::BTreeSet;

@@ -47,19 +47,22 @@ pub(super) struct Profile {
 impl<'a> Offer<'a> {
     fn new(pool: &'a Pool, snapshot: &'a Snapshot, catalogue: &'a Catalogue) -> Offer<'a> {
         let template = pool.template_requirements();
-        let daemons: Vec<&DaemonSet> = snapshot
+        // Each daemon with what the node's labels must be; one of these must hold.
+        let daemons: Vec<(&DaemonSet, Vec<Requirements>)> = snapshot
             .daemon_sets
             .iter()
             .map(|it| &**it)
             .filter(|it| suits(it, &template, &pool.taints, Undefined::WellKnownOpen))
+            .map(|it| (it, terms(it).iter().map(|wanted| template.and(wanted)).collect()))
             .collect();
         let kinds = catalogue.types(&pool.name).iter().map(|it| {
-            let lands = |daemon: &&&DaemonSet| terms(daemon).iter().any(|wanted| it.suits(&template.and(wanted)));
-            let overhead: Resources = daemons.iter().filter(lands).map(|daemon| &daemon.requests).sum();
+            let lands = |wanted: &[Requirements]| wanted.iter().any(|wanted| it.suits(wanted));
+            let landing = daemons.iter().filter(|(_, wanted)| lands(wanted));
+            let overhead: Resources = landing.map(|(daemon, _)| &daemon.requests).sum();
             let usable = it.allocatable().minus(&overhead);
             Kind { it, daemons: overhead, usable, weight: it.capacity.clone().with(ResourceName::nodes(), 1) }
         });
-        let ports = daemons.iter().flat_map(|daemon| daemon.placement.host_ports.clone()).collect();
+        let ports = daemons.iter().flat_map(|(daemon, _)| daemon.placement.host_ports.clone()).collect();
         let kinds: Vec<Kind<'a>> = kinds.collect();
         let used = used(pool, snapshot, catalogue);
         Offer { closed: closed(pool), template, kinds, ports, used, pool, profiles: BTreeMap::new() }

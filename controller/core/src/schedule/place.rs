@@ -1,6 +1,7 @@
 //! Places that are there: nodes, and claims on their way.
 
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 use super::offer::{possible_types, suits};
 use super::shape::Shape;
@@ -27,18 +28,29 @@ pub(super) struct Place<'a> {
 /// The places that may take pods, in the order in which they are asked: complete nodes first, then by how far they
 /// have come, then by name.
 pub(super) fn places<'a>(snapshot: &'a Snapshot, catalogue: &'a Catalogue) -> Vec<Place<'a>> {
+    let leaving = snapshot.nodes.iter().filter(|node| node.is_going()).flat_map(|node| &node.pods);
+    let waiting: BTreeMap<&PodKey, &Pod> = leaving
+        .chain(&snapshot.pending)
+        .filter(|pod| pod.deletion.is_none())
+        .map(|pod| (&pod.key, &**pod))
+        .collect();
     let mut places: Vec<Place<'a>> = snapshot
         .nodes
         .iter()
         .filter(|node| !node.is_going())
-        .filter_map(|node| Place::new(node, snapshot, catalogue))
+        .filter_map(|node| Place::new(node, snapshot, catalogue, &waiting))
         .collect();
     places.sort_by(|a, b| (Reverse(a.phase), a.name).cmp(&(Reverse(b.phase), b.name)));
     places
 }
 
 impl<'a> Place<'a> {
-    fn new(node: &'a Node, snapshot: &'a Snapshot, catalogue: &'a Catalogue) -> Option<Place<'a>> {
+    fn new(
+        node: &'a Node,
+        snapshot: &'a Snapshot,
+        catalogue: &'a Catalogue,
+        waiting: &BTreeMap<&PodKey, &Pod>,
+    ) -> Option<Place<'a>> {
         let (phase, labels, taints) = (node.phase(), node.requirements(), node.taints());
         let undefined = if phase == Phase::Planned { Undefined::WellKnownOpen } else { Undefined::Missing };
         let daemons = snapshot.daemon_sets.iter().filter(|daemon| suits(daemon, &labels, &taints, undefined));
@@ -54,7 +66,9 @@ impl<'a> Place<'a> {
             .map(|pod| &pod.requests)
             .sum();
         let mut taken = node.used().plus(&expected.minus(&there).at_least_zero());
-        for pod in promised(node, snapshot) {
+        // What earlier decisions sent here and has not come yet.
+        let here = |key: &&PodKey| node.pods.iter().any(|pod| pod.key == **key);
+        for pod in node.nominated.iter().filter(|key| !here(key)).filter_map(|key| waiting.get(key)) {
             taken.add(&pod.requests);
             ports.extend(pod.placement.host_ports.iter().cloned());
         }
@@ -115,13 +129,4 @@ impl<'a> Place<'a> {
             }),
         })
     }
-}
-
-/// The pods that earlier decisions sent here and that have not come yet.
-fn promised<'a>(node: &'a Node, snapshot: &'a Snapshot) -> impl Iterator<Item = &'a Pod> {
-    let find = |key: &PodKey| {
-        let leaving = snapshot.nodes.iter().filter(|node| node.is_going()).flat_map(|node| &node.pods);
-        snapshot.pending.iter().chain(leaving).map(|pod| &**pod).find(|pod| pod.key == *key && pod.deletion.is_none())
-    };
-    node.nominated.iter().filter(|key| !node.pods.iter().any(|pod| pod.key == **key)).filter_map(find)
 }

@@ -25,10 +25,7 @@ pub(super) fn refuse<'a>(
     let mut small: Vec<Nearest> = Vec::new();
     for (it, usable) in types {
         total += 1;
-        let clash = requirements.iter().find(|wanted| {
-            it.requirements.get(wanted.key()).is_some_and(|offered| !offered.intersects(wanted))
-        });
-        if let Some(clash) = clash {
+        if let Some(clash) = it.clash(requirements) {
             incompatible += 1;
             *labels.entry(clash.key().clone()).or_default() += 1;
             continue;

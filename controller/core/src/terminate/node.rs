@@ -73,8 +73,10 @@ pub fn finalize_node(node: &Node, snapshot: &Snapshot, instance: Instance, now: 
     }
     let taint = disrupted_taint();
     if !object.taints.iter().any(|there| there.is_same(&taint)) {
-        let kept = object.taints.iter().filter(|there| there.key != taint.key).cloned();
-        step.taints = Some(kept.chain([taint]).collect());
+        let mut taints = object.taints.clone();
+        taints.retain(|there| there.key != taint.key);
+        taints.push(taint);
+        step.taints = Some(taints);
     }
     step.labels = labels([("node.kubernetes.io/exclude-from-external-load-balancers", "karpenter")]);
     step.labels.retain(|key, value| object.labels.get(key) != Some(value));

@@ -220,6 +220,27 @@ impl Index {
         self.state().marked.remove(name);
     }
 
+    /// Wakes every loop about everything.
+    pub(crate) fn ring_all(&self) {
+        let state = self.state();
+        for entry in state.claims.values() {
+            self.changes.lifecycle.ring(&entry.claim.name);
+            self.changes.terminate.ring(&entry.claim.name);
+        }
+        for entry in state.nodes.values().filter(|entry| entry.node.deletion.is_some()) {
+            self.changes.terminate.ring(&entry.node.name);
+        }
+        for entry in state.pools.values() {
+            self.changes.pools.ring(&entry.pool.name);
+        }
+        for (name, _) in state.classes.iter() {
+            self.changes.classes.ring(name);
+        }
+        drop(state);
+        self.changes.provision.ring_plain();
+        self.changes.disrupt.ring_plain();
+    }
+
     fn ring_for_claim(&self, claim: &joiner_core::snapshot::Claim) {
         self.changes.lifecycle.ring(&claim.name);
         if claim.deletion.is_some() {

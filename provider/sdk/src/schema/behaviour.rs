@@ -39,7 +39,7 @@ pub struct Behaviour {
     pub validators: Vec<Validator>,
     /// A change of this attribute replaces the resource.
     pub requires_replace: bool,
-    /// A change of this attribute replaces the resource, but setting or unsetting it does not.
+    /// A change of this attribute replaces the resource when it is configured; a change that the provider makes does not.
     pub requires_replace_if_configured: bool,
     /// When computed and not configured, an update keeps the state's value (unless that is null).
     pub use_state_for_unknown: bool,

@@ -38,21 +38,4 @@ impl Value {
         const NULL: &Value = &Value::Null;
         self.as_object().and_then(|attributes| attributes.get(name)).unwrap_or(NULL)
     }
-
-    /// Whether core would accept `path` in a list of attributes that force a replacement: it leads to a value, or
-    /// stops being answerable at something null or unknown.
-    #[must_use]
-    pub fn has_path(&self, path: &AttributePath) -> bool {
-        let mut value = self;
-        for step in path.steps() {
-            value = match (value, step) {
-                (Self::Null | Self::Unknown(_), _) => return true,
-                (other, step) => match other.at(&AttributePath::root().step(step.clone())) {
-                    Some(part) => part,
-                    None => return false,
-                },
-            };
-        }
-        true
-    }
 }

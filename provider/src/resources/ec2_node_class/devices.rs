@@ -23,8 +23,10 @@ pub(crate) struct BlockDevice {
     /// Operations per second, for `gp3`, `io1` and `io2`.
     pub iops: Field<i64>,
     /// The KMS key for encryption: ID, alias or ARN.
+    #[tf(json = "kmsKeyID")]
     pub kms_key_id: Field<String>,
     /// The snapshot that it is made from.
+    #[tf(json = "snapshotID")]
     pub snapshot_id: Field<String>,
     /// MiB per second, 125 to 1000, for `gp3`.
     pub throughput: Field<i64>,

@@ -1,12 +1,15 @@
 //! The kubelet settings of an EC2NodeClass.
 
+use serde_json::{Map, Value as Json};
 use std::collections::BTreeMap;
+use tfplugin::json::from_json;
 use tfplugin::{Field, Model, Value};
 
 /// Settings of the nodes' kubelet.
 #[derive(Clone, Debug, Default, PartialEq, Model)]
 pub(crate) struct Kubelet {
     /// IP addresses of the cluster's DNS server.
+    #[tf(json = "clusterDNS")]
     pub cluster_dns: Field<Vec<String>>,
     /// The most pods on a node.
     pub max_pods: Field<i64>,
@@ -25,12 +28,62 @@ pub(crate) struct Kubelet {
     /// The most seconds that a pod gets to end when a soft threshold evicts it.
     pub eviction_max_pod_grace_period: Field<i64>,
     /// Disk usage in percent at which unused images are removed.
+    #[tf(json = "imageGCHighThresholdPercent")]
     pub image_gc_high_threshold_percent: Field<i64>,
     /// Disk usage in percent down to which unused images are removed.
+    #[tf(json = "imageGCLowThresholdPercent")]
     pub image_gc_low_threshold_percent: Field<i64>,
     /// Whether CPU limits are enforced by CFS quota.
+    #[tf(json = "cpuCFSQuota")]
     pub cpu_cfs_quota: Field<bool>,
     /// Any other setting of Kubernetes' KubeletConfiguration, in its own camel case, for families that can pass it on: for example
     /// `{ registryPullQPS = 10 }`.
     pub other: Field<Value>,
+}
+
+/// A spec's `kubelet` from the attributes' JSON: the settings under `other` stand beside the typed ones.
+pub(super) fn to_spec(mut json: Json) -> Json {
+    if let Some(kubelet) = json.get_mut("kubelet").and_then(Json::as_object_mut)
+        && let Some(Json::Object(other)) = kubelet.remove("other")
+    {
+        for (key, value) in other {
+            kubelet.entry(key).or_insert(value);
+        }
+    }
+    json
+}
+
+/// The attributes' JSON from a spec: settings without an attribute go under `other`.
+pub(super) fn from_spec(mut spec: Json) -> Json {
+    if let Some(kubelet) = spec.get_mut("kubelet").and_then(Json::as_object_mut) {
+        let foreign: Vec<String> = kubelet.keys().filter(|key| !is_typed(key)).cloned().collect();
+        let other: Map<String, Json> =
+            foreign.into_iter().filter_map(|key| Some((key.clone(), kubelet.remove(&key)?))).collect();
+        if !other.is_empty() {
+            kubelet.insert("other".to_owned(), Json::Object(other));
+        }
+    }
+    spec
+}
+
+/// Whether a setting has an attribute of its own.
+fn is_typed(key: &str) -> bool {
+    let probe = Json::Object(Map::from_iter([(key.to_owned(), Json::Null)]));
+    key != "other" && from_json::<Kubelet>(&probe).is_ok_and(|read| read.ignored.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn other_settings_stand_beside_the_typed_ones() {
+        let spec = json!({ "kubelet": { "maxPods": 10, "clusterDNS": ["10.0.0.10"], "registryPullQPS": 5 } });
+        let attributes = json!({ "kubelet": { "maxPods": 10, "clusterDNS": ["10.0.0.10"], "other": { "registryPullQPS": 5 } } });
+        assert_eq!(from_spec(spec.clone()), attributes);
+        assert_eq!(to_spec(attributes), spec);
+        let plain = json!({ "kubelet": { "maxPods": 10 } });
+        assert_eq!((from_spec(plain.clone()), to_spec(plain.clone())), (plain.clone(), plain));
+    }
 }

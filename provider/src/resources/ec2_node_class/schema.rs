@@ -1,11 +1,14 @@
 //! The attributes of `joiner_ec2_node_class`: those of an EC2NodeClass' spec, one to one, and what the resource itself needs.
 
 use super::devices::BlockDeviceMapping;
-use super::kubelet::Kubelet;
+use super::kubelet::{self, Kubelet};
 use super::selectors::{AmiTerm, CapacityReservationTerm, PlacementGroupSelector, SecurityGroupTerm, SubnetTerm};
-use crate::objects::{Timeouts, Wait};
+use crate::cluster::Kind;
+use crate::objects::{Custom, Wait, common_fields};
+use joiner_api::{labels, rules};
+use serde_json::Value as Json;
 use std::collections::BTreeMap;
-use tfplugin::{Field, Model};
+use tfplugin::{Field, Model, Timeouts};
 
 /// An EC2NodeClass (`karpenter.k8s.aws/v1`): how the controller starts instances in the AWS account.
 ///
@@ -15,11 +18,13 @@ use tfplugin::{Field, Model};
 #[derive(Clone, Debug, Default, PartialEq, Model)]
 pub(crate) struct Ec2NodeClass {
     /// Name of the EC2NodeClass; also the import ID. A change replaces the class.
-    #[tf(required, requires_replace)]
+    #[tf(json_skip, required, requires_replace)]
     pub name: Field<String>,
     /// Labels of the EC2NodeClass object itself.
+    #[tf(json_skip)]
     pub labels: Field<BTreeMap<String, String>>,
     /// Annotations of the EC2NodeClass object itself.
+    #[tf(json_skip)]
     pub annotations: Field<BTreeMap<String, String>>,
     /// Subnets that instances may start in: those that match any of the terms, 1 to 30.
     #[tf(required)]
@@ -55,13 +60,14 @@ pub(crate) struct Ec2NodeClass {
     /// Network interfaces of the instances; one must be the primary one (device 0 of card 0, type `interface`).
     pub network_interfaces: Field<Vec<NetworkInterface>>,
     /// Whether instances get a public IP address; the subnet decides when left out.
+    #[tf(json = "associatePublicIPAddress")]
     pub associate_public_ip_address: Field<bool>,
     /// How many IPv4 prefixes the primary network interface gets.
     pub ip_prefix_count: Field<i64>,
     /// Whether CloudWatch watches instances each minute.
     pub detailed_monitoring: Field<bool>,
     /// How instances offer their metadata.
-    #[tf(default_with = super::defaults::metadata_options)]
+    #[tf(default = super::defaults::metadata_options())]
     pub metadata_options: Field<MetadataOptions>,
     /// How long idle connections are tracked.
     pub connection_tracking: Field<ConnectionTracking>,
@@ -70,25 +76,28 @@ pub(crate) struct Ec2NodeClass {
     /// The reserved field `Context` of EC2's CreateFleet.
     pub context: Field<String>,
     /// How to wait for the class after a change.
+    #[tf(json_skip)]
     pub wait: Field<Wait>,
     /// Take over an EC2NodeClass of this name that exists but is not in the state, instead of an error.
-    #[tf(default = false)]
+    #[tf(json_skip, default = false)]
     pub adopt: Field<bool>,
     /// Take over fields that other field managers own, instead of an error that names them. The provider's setting when left out.
+    #[tf(json_skip)]
     pub force_conflicts: Field<bool>,
     /// Time limits of the operations.
+    #[tf(json_skip)]
     pub timeouts: Field<Timeouts>,
     /// The same as `name`.
-    #[tf(computed)]
+    #[tf(json_skip, use_state_for_unknown, computed)]
     pub id: Field<String>,
     /// The uid that the API server gave the object.
-    #[tf(computed)]
+    #[tf(json_skip, use_state_for_unknown, computed)]
     pub uid: Field<String>,
     /// The cluster's identity: the uid of its namespace `kube-system`. Null when it may not be read.
-    #[tf(computed)]
+    #[tf(json_skip, use_state_for_unknown, computed)]
     pub cluster_uid: Field<String>,
     /// Whether the class was ready when it was last looked at.
-    #[tf(computed)]
+    #[tf(json_skip, computed)]
     pub ready: Field<bool>,
 }
 
@@ -113,7 +122,7 @@ pub(crate) struct MetadataOptions {
     #[tf(default = "enabled")]
     pub http_endpoint: Field<String>,
     /// Whether it has an IPv6 address: `enabled` or `disabled`.
-    #[tf(default = "disabled")]
+    #[tf(json = "httpProtocolIPv6", default = "disabled")]
     pub http_protocol_ipv6: Field<String>,
     /// How many hops an answer may travel, 1 to 64: 1 keeps it from pods without host network.
     #[tf(default = 1)]
@@ -139,4 +148,26 @@ pub(crate) struct ConnectionTracking {
 pub(crate) struct CpuOptions {
     /// Whether instances can run virtual machines: `enabled` or `disabled`. Enabled, only types that can are used.
     pub nested_virtualization: Field<String>,
+}
+
+impl Custom for Ec2NodeClass {
+    const RULES: rules::Kind = rules::Kind::EC2NodeClass;
+
+    fn kind() -> Kind {
+        Kind::new("karpenter.k8s.aws", "v1", "EC2NodeClass", "ec2nodeclasses")
+    }
+
+    fn claims(name: &str) -> String {
+        format!("{}={name}", labels::EC2_NODE_CLASS)
+    }
+
+    common_fields!();
+
+    fn to_spec(json: Json) -> Json {
+        kubelet::to_spec(json)
+    }
+
+    fn from_spec(spec: Json) -> Json {
+        kubelet::from_spec(spec)
+    }
 }

@@ -49,6 +49,7 @@ pub(crate) struct CapacityReservationTerm {
     /// The reservation's ID; stands alone in its term.
     pub id: Field<String>,
     /// Account that owns the reservation, 12 digits.
+    #[tf(json = "ownerID")]
     pub owner_id: Field<String>,
     /// Which instances may use the reservation: `open` or `targeted`.
     pub instance_match_criteria: Field<String>,

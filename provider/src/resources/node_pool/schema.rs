@@ -1,8 +1,10 @@
 //! The attributes of `joiner_node_pool`: those of a NodePool's spec, one to one, and what the resource itself needs.
 
-use crate::objects::Wait;
+use crate::cluster::Kind;
+use crate::objects::{Custom, Wait, common_fields};
+use joiner_api::{labels, rules};
 use std::collections::BTreeMap;
-use tfplugin::{Field, Model};
+use tfplugin::{Field, Model, Timeouts};
 
 /// A NodePool (`karpenter.sh/v1`): what kind of nodes the controller may buy, how many, and when it gives them back.
 ///
@@ -12,17 +14,19 @@ use tfplugin::{Field, Model};
 #[derive(Clone, Debug, Default, PartialEq, Model)]
 pub(crate) struct NodePool {
     /// Name of the NodePool; also the import ID. A change replaces the pool.
-    #[tf(required, requires_replace)]
+    #[tf(json_skip, required, requires_replace)]
     pub name: Field<String>,
     /// Labels of the NodePool object itself; for labels of nodes see `template.metadata.labels`.
+    #[tf(json_skip)]
     pub labels: Field<BTreeMap<String, String>>,
     /// Annotations of the NodePool object itself; for annotations of nodes see `template.metadata.annotations`.
+    #[tf(json_skip)]
     pub annotations: Field<BTreeMap<String, String>>,
     /// What the pool's nodes are made from.
     #[tf(required)]
     pub template: Field<Template>,
     /// When nodes are given back or replaced.
-    #[tf(default_with = super::defaults::disruption)]
+    #[tf(default = super::defaults::disruption())]
     pub disruption: Field<Disruption>,
     /// The most that all nodes of the pool may have together, by resource, for example `{ cpu = "1000", memory = "1000Gi" }`. Pods
     /// beyond it stay pending.
@@ -33,25 +37,28 @@ pub(crate) struct NodePool {
     /// allow the change.
     pub replicas: Field<i64>,
     /// How to wait for the pool after a change.
+    #[tf(json_skip)]
     pub wait: Field<Wait>,
     /// Take over a NodePool of this name that exists but is not in the state, instead of an error.
-    #[tf(default = false)]
+    #[tf(json_skip, default = false)]
     pub adopt: Field<bool>,
     /// Take over fields that other field managers own, instead of an error that names them. The provider's setting when left out.
+    #[tf(json_skip)]
     pub force_conflicts: Field<bool>,
     /// Time limits of the operations.
-    pub timeouts: Field<crate::objects::Timeouts>,
+    #[tf(json_skip)]
+    pub timeouts: Field<Timeouts>,
     /// The same as `name`.
-    #[tf(computed)]
+    #[tf(json_skip, use_state_for_unknown, computed)]
     pub id: Field<String>,
     /// The uid that the API server gave the object.
-    #[tf(computed)]
+    #[tf(json_skip, use_state_for_unknown, computed)]
     pub uid: Field<String>,
     /// The cluster's identity: the uid of its namespace `kube-system`. Null when it may not be read.
-    #[tf(computed)]
+    #[tf(json_skip, use_state_for_unknown, computed)]
     pub cluster_uid: Field<String>,
     /// Whether the pool was ready when it was last looked at.
-    #[tf(computed)]
+    #[tf(json_skip, computed)]
     pub ready: Field<bool>,
 }
 
@@ -150,7 +157,7 @@ pub(crate) struct Disruption {
     #[tf(default = "0s")]
     pub consolidate_after: Field<String>,
     /// How many nodes may be disrupted at once. Of several budgets that are active, the strictest counts.
-    #[tf(default_with = super::defaults::budgets)]
+    #[tf(default = super::defaults::budgets())]
     pub budgets: Field<Vec<Budget>>,
 }
 
@@ -166,4 +173,18 @@ pub(crate) struct Budget {
     pub schedule: Field<String>,
     /// How long it is active each time, in hours and minutes, such as `8h`; goes with `schedule`.
     pub duration: Field<String>,
+}
+
+impl Custom for NodePool {
+    const RULES: rules::Kind = rules::Kind::NodePool;
+
+    fn kind() -> Kind {
+        Kind::new("karpenter.sh", "v1", "NodePool", "nodepools")
+    }
+
+    fn claims(name: &str) -> String {
+        format!("{}={name}", labels::NODE_POOL)
+    }
+
+    common_fields!();
 }

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..errors import AwsError
-from .entities import Fleet, Image, Instance, Interface, SpotRequest, Template, Volume
+from .entities import ALIVE, Fleet, Image, Instance, Interface, SpotRequest, Template, Volume
 
 KEPT_AFTER_TERMINATION = 3600.0
 Change = Callable[[Instance, str], None]
@@ -102,8 +102,8 @@ class Store:
         return self._due[0][0] if self._due else None
 
     def advance(self, now: float) -> list[Instance]:
-        """Carries out planned states that are due and returns the instances which reached one."""
-        reached = []
+        """Carries out planned states that are due. Returns the instances whose spot capacity is to be taken back now."""
+        interrupted = []
         while self._due and self._due[0][0] <= now:
             _, _, instance_id, state = heapq.heappop(self._due)
             instance = self.instances.get(instance_id)
@@ -111,13 +111,15 @@ class Store:
                 continue
             if state == "gone":
                 self.forget(instance)
+            elif state == "interrupted":
+                if instance.state in ALIVE:
+                    interrupted.append(instance)
             elif _follows(instance.state, state):
                 if state == "terminated":
                     instance.terminated = now
                     self.later(now + KEPT_AFTER_TERMINATION, instance_id, "gone")
                 self.set_state(instance, state)
-                reached.append(instance)
-        return reached
+        return interrupted
 
     def forget(self, instance: Instance) -> None:
         self.instances.pop(instance.id, None)

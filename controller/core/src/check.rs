@@ -1,0 +1,130 @@
+//! An independent audit: whether a schedule keeps the rules. Written against the rules and not against the solver; it
+//! shares its inputs and outputs and none of its code, looks at one pod, one node and one offering at a time, and takes
+//! its time.
+
+mod claims;
+mod existing;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use jiff::Timestamp;
+
+use crate::catalogue::Catalogue;
+use crate::schedule::Schedule;
+use crate::snapshot::{HostPort, Owner, Pod, PodKey, Snapshot};
+use crate::taints::Taint;
+use crate::text::{Labels, Text};
+
+/// A rule that a schedule breaks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation {
+    /// Where: a pod, a node, or the n-th new claim.
+    pub place: String,
+    /// What is wrong.
+    pub rule: String,
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.place, self.rule)
+    }
+}
+
+/// Every rule that `schedule` breaks; none for a good one.
+///
+/// - Every pending pod that needs a node, is not promised to one and is not alone in being moved, is placed or refused,
+///   once; nothing else is.
+/// - What is put on a node fits with all that is or will be there, bears its taints, matches its labels and ports.
+/// - A new claim can be bought; whatever offering of whatever listed type is bought, every pod of it fits, bears the
+///   taints and matches the labels.
+/// - No pool exceeds a limit, even if every claim becomes the largest type it lists.
+/// - `minValues` holds, or was lowered openly.
+pub fn schedule(snapshot: &Snapshot, catalogue: &Catalogue, schedule: &Schedule, now: Timestamp) -> Vec<Violation> {
+    let mut violations = Vec::new();
+    let pods = census(snapshot, schedule, now, &mut violations);
+    existing::check(snapshot, catalogue, schedule, &pods, &mut violations);
+    claims::check(snapshot, catalogue, schedule, &pods, &mut violations);
+    violations
+}
+
+/// Pods by key: whoever waits, and whoever is on a node that goes.
+type Pods<'a> = BTreeMap<&'a PodKey, &'a Pod>;
+
+fn census<'a>(snapshot: &'a Snapshot, schedule: &Schedule, now: Timestamp, violations: &mut Vec<Violation>) -> Pods<'a> {
+    let promised: BTreeSet<&PodKey> =
+        snapshot.nodes.iter().filter(|node| !node.is_going()).flat_map(|node| &node.nominated).collect();
+    let pending: Pods<'_> = snapshot.pending.iter().map(|pod| (&pod.key, &**pod)).collect();
+    let leaving: Pods<'_> = snapshot
+        .nodes
+        .iter()
+        .filter(|node| node.is_going())
+        .flat_map(|node| &node.pods)
+        .map(|pod| (&pod.key, &**pod))
+        .collect();
+    let mut seen: BTreeMap<&PodKey, u32> = BTreeMap::new();
+    schedule.placed().chain(schedule.unschedulable.keys()).for_each(|key| *seen.entry(key).or_default() += 1);
+    let mut complain = |key: &PodKey, rule: &str| violations.push(Violation { place: format!("pod {key}"), rule: rule.into() });
+    for (key, count) in &seen {
+        if *count > 1 {
+            complain(key, "is decided on more than once");
+        }
+        let wanted = match (pending.get(key), leaving.get(key)) {
+            (Some(pod), _) => pod.is_provisionable(),
+            (None, Some(pod)) => {
+                let owned = matches!(pod.owner, Owner::DaemonSet | Owner::Node);
+                !owned && pod.is_running() && pod.deletion.is_none() && !pod.refuses_disruption(now)
+            }
+            (None, None) => false,
+        };
+        if !wanted {
+            complain(key, "was not to be decided on");
+        }
+        if promised.contains(key) {
+            complain(key, "is promised to a place already");
+        }
+    }
+    for (key, pod) in &pending {
+        if pod.is_provisionable() && !promised.contains(key) && !seen.contains_key(key) {
+            complain(key, "was forgotten");
+        }
+    }
+    pending.into_iter().chain(leaving).collect()
+}
+
+/// Whether a node with these labels satisfies all that the pod asks of labels.
+fn labels_suit(pod: &Pod, labels: &Labels) -> bool {
+    let placement = &pod.placement;
+    let selector = placement.node_selector.iter().all(|(key, value)| {
+        let key = crate::well_known::normalise(key.clone());
+        labels.get(&key) == Some(value)
+    });
+    let affinity = placement.node_affinity.as_ref().is_none_or(|terms| {
+        terms.iter().any(|term| {
+            term.fields.is_empty() && !term.expressions.is_empty() && term.expressions.allow_labels(labels)
+        })
+    });
+    let volumes = placement.volumes.iter().all(|volume| {
+        volume.alternatives.is_empty() || volume.alternatives.iter().any(|one| one.allow_labels(labels))
+    });
+    selector && affinity && volumes
+}
+
+fn taints_suit(pod: &Pod, taints: &[Taint]) -> bool {
+    let borne = |taint: &Taint| pod.placement.tolerations.iter().any(|toleration| toleration.tolerates(taint));
+    taints.iter().all(|taint| !taint.is_hard() || borne(taint))
+}
+
+/// The first port that two of `pods`, or one of them and something in `taken`, both want.
+fn port_clash(pods: &[&Pod], taken: &[HostPort]) -> Option<Text> {
+    let mut taken = taken.to_vec();
+    for pod in pods {
+        for port in &pod.placement.host_ports {
+            if taken.iter().any(|there| there.conflicts(port)) {
+                return Some(format!("{}/{}", port.port, port.protocol).into());
+            }
+        }
+        taken.extend(pod.placement.host_ports.iter().cloned());
+    }
+    None
+}

@@ -1,0 +1,81 @@
+//! Writes a claim out: what the solver knows by number, by name.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::MAX_TYPES;
+use super::flexibility;
+use super::offer::Offer;
+use super::opened::Opened;
+use super::outcome::NewClaim;
+use crate::catalogue::InstanceType;
+use crate::money::Price;
+use crate::requirements::{Requirement, Requirements, Values};
+use crate::resources::Resources;
+use crate::snapshot::MinValuesPolicy;
+use crate::text::{Labels, Text};
+use crate::well_known;
+
+/// Lists of types that several claims share.
+pub(super) type Lists = BTreeMap<(usize, Vec<usize>), Arc<[Text]>>;
+
+pub(super) fn claim(opened: &Opened, offer: &Offer<'_>, policy: MinValuesPolicy, lists: &mut Lists) -> NewClaim {
+    let pool = offer.pool;
+    let mut requirements = offer.template.and(&opened.wanted);
+    let types: Vec<&InstanceType> = opened.kinds.iter().map(|kind| offer.kinds[*kind].it).collect();
+    let types = flexibility::keep(&types, &requirements, MAX_TYPES);
+    let min_values_relaxed =
+        policy == MinValuesPolicy::BestEffort && flexibility::relax(types.iter().copied(), &mut requirements);
+    let instance_types = Arc::clone(
+        lists
+            .entry((opened.offer, opened.kinds.clone()))
+            .or_insert_with(|| types.iter().map(|it| it.name.clone()).collect()),
+    );
+    let price = types.iter().filter_map(|it| it.cheapest(&requirements)).min().unwrap_or(Price::MAX);
+    let daemons = opened.kinds.iter().map(|kind| offer.kinds[*kind].daemons.clone()).reduce(|all, it| all.lower(&it));
+    let labels = labels(pool.template_labels(), &requirements);
+    requirements.add(Requirement::is_in(well_known::INSTANCE_TYPE, instance_types.iter().cloned()));
+    let mut annotations = pool.annotations.clone();
+    if !pool.hash.value.is_empty() {
+        annotations.insert("karpenter.sh/nodepool-hash".into(), pool.hash.value.clone());
+        annotations.insert("karpenter.sh/nodepool-hash-version".into(), pool.hash.version.clone());
+    }
+    if min_values_relaxed {
+        annotations.insert("karpenter.sh/nodeclaim-min-values-relaxed".into(), "true".into());
+    }
+    NewClaim {
+        pool: pool.name.clone(),
+        pool_uid: pool.uid.clone(),
+        class: pool.class.clone(),
+        pods: opened.pods.clone(),
+        requirements,
+        instance_types,
+        requests: opened.total.plus(&daemons.unwrap_or_else(Resources::new)),
+        price,
+        labels,
+        annotations,
+        taints: pool.taints.clone(),
+        startup_taints: pool.startup_taints.clone(),
+        expire_after: pool.expire_after,
+        termination_grace_period: pool.termination_grace_period,
+        min_values_relaxed,
+    }
+}
+
+/// The labels of the claim: the pool's, and of the labels that no instance type says a value that the requirements
+/// allow. Which one is the first, so that it is the same every time.
+fn labels(mut labels: Labels, requirements: &Requirements) -> Labels {
+    for requirement in requirements.iter().filter(|it| !well_known::is_well_known(it.key())) {
+        let value = match requirement.values() {
+            Values::Only(values) => values.first().cloned(),
+            Values::AllBut { at_least, at_most, excluded } => at_least
+                .or(*at_most)
+                .map(|bound| Text::from(bound.to_string()))
+                .filter(|bound| !excluded.contains(bound)),
+        };
+        if let Some(value) = value {
+            labels.entry(requirement.key().clone()).or_insert(value);
+        }
+    }
+    labels
+}

@@ -1,0 +1,98 @@
+//! Claims opened in this round, and what is left on them.
+
+use super::flexibility;
+use super::offer::{Offer, Profile};
+use super::shape::Shape;
+use crate::money::Price;
+use crate::requirements::{Requirements, Undefined};
+use crate::resources::Resources;
+use crate::snapshot::{HostPort, MinValuesPolicy, Pod, PodKey};
+use crate::taints::{Taint, untolerated};
+
+/// A claim to be made.
+#[derive(Clone)]
+pub(super) struct Opened {
+    /// Index of the offer.
+    pub(super) offer: usize,
+    /// What its pods ask of labels.
+    pub(super) wanted: Requirements,
+    /// The kind that it was opened for.
+    pub(super) kind: usize,
+    /// All kinds that carry it, cheapest first.
+    pub(super) kinds: Vec<usize>,
+    /// What its pods ask for.
+    pub(super) total: Resources,
+    pub(super) ports: Vec<HostPort>,
+    pub(super) pods: Vec<PodKey>,
+}
+
+impl Opened {
+    /// Takes as many of `pods` as fit in what is left on the kind it was opened for; how many.
+    pub(super) fn take(
+        &mut self,
+        shape: &Shape<'_>,
+        pods: &[&Pod],
+        offer: &mut Offer<'_>,
+        policy: MinValuesPolicy,
+    ) -> usize {
+        let usable = &offer.kinds[self.kind].usable;
+        if !self.total.plus(shape.requests).fits(usable)
+            || untolerated(&offer.pool.taints, &shape.placement.tolerations).any(Taint::is_hard)
+        {
+            return 0;
+        }
+        let mut count = 0;
+        let (mut total, mut ports) = (self.total.clone(), self.ports.clone());
+        for _ in pods {
+            let more = total.plus(shape.requests);
+            let collides =
+                shape.placement.host_ports.iter().any(|port| ports.iter().any(|there| there.conflicts(port)));
+            if collides || !more.fits(usable) {
+                break;
+            }
+            total = more;
+            ports.extend(shape.placement.host_ports.iter().cloned());
+            count += 1;
+        }
+        if count == 0 {
+            return 0;
+        }
+        for alternative in &shape.alternatives {
+            let template = offer.template.and(&self.wanted);
+            if !template.is_compatible(alternative, Undefined::WellKnownOpen) {
+                continue;
+            }
+            let wanted = self.wanted.and(alternative);
+            let profile = offer.profile(&wanted);
+            let kinds = carriers(offer, &profile, &total, |kind| self.kinds.contains(&kind));
+            if kinds.contains(&self.kind) && enough_values(offer, &profile, &kinds, policy) {
+                (self.wanted, self.kinds, self.total, self.ports) = (wanted, kinds, total, ports);
+                self.pods.extend(pods[..count].iter().map(|pod| pod.key.clone()));
+                return count;
+            }
+        }
+        0
+    }
+}
+
+/// The kinds that carry `total` under `profile`, of those that `among` lets through, cheapest first.
+pub(super) fn carriers(
+    offer: &Offer<'_>,
+    profile: &Profile,
+    total: &Resources,
+    among: impl Fn(usize) -> bool,
+) -> Vec<usize> {
+    let mut kinds: Vec<(Price, usize)> = (0..offer.kinds.len())
+        .filter(|kind| among(*kind) && total.fits(&offer.kinds[*kind].usable))
+        .filter_map(|kind| profile.prices[kind].map(|price| (price, kind)))
+        .collect();
+    kinds.sort_by(|(a, ai), (b, bi)| (a, &offer.kinds[*ai].it.name).cmp(&(b, &offer.kinds[*bi].it.name)));
+    kinds.into_iter().map(|(_, kind)| kind).collect()
+}
+
+/// Whether the kinds offer what `minValues` wants, where that is strict.
+pub(super) fn enough_values(offer: &Offer<'_>, profile: &Profile, kinds: &[usize], policy: MinValuesPolicy) -> bool {
+    policy == MinValuesPolicy::BestEffort
+        || !profile.requirements.has_min_values()
+        || flexibility::gaps(kinds.iter().map(|kind| offer.kinds[*kind].it), &profile.requirements).is_empty()
+}

@@ -1,0 +1,134 @@
+//! What the controller knows of AWS: the connection, the cluster's facts that new nodes are told, what EC2 sells, and what it has
+//! run out of.
+//!
+//! Input: calls of `joiner_aws`. Output: a [`Catalogue`] at any time without a call. Instance types are made once for each node
+//! class and shared by its pools; they are made anew only when facts, class or shortages have changed.
+
+mod cluster;
+mod refresh;
+
+pub(crate) use cluster::Cluster;
+pub(crate) use refresh::{kind, run as refresh};
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use jiff::Timestamp;
+use joiner_api::EC2NodeClass;
+use joiner_aws::catalogue::{Facts, Settings, instance_types};
+use joiner_aws::launch::Launcher;
+use joiner_aws::node_class::{NodeClass, for_catalogue};
+use joiner_aws::unavailable::{Shortage, Unavailable};
+use joiner_aws::{Aws, Error};
+use joiner_core::catalogue::{Catalogue, InstanceType};
+use joiner_core::text::Text;
+
+use crate::observe::PoolEntry;
+
+/// AWS as the controller knows it.
+#[derive(Debug)]
+pub(crate) struct Cloud {
+    pub aws: Aws,
+    pub cluster: Cluster,
+    pub launcher: Launcher,
+    settings: Settings,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    facts: Option<Arc<Facts>>,
+    /// Grows with every change of the facts.
+    version: u64,
+    unavailable: Unavailable,
+    made: BTreeMap<Text, Made>,
+}
+
+/// Instance types and what they were made of.
+#[derive(Debug)]
+struct Made {
+    class: NodeClass,
+    facts: u64,
+    unavailable: u64,
+    types: Arc<[InstanceType]>,
+}
+
+impl Cloud {
+    pub(crate) fn new(aws: Aws, cluster: Cluster, settings: Settings) -> Cloud {
+        let launcher = Launcher::new(aws.clone(), &cluster.name);
+        Cloud { aws, cluster, launcher, settings, state: Mutex::default() }
+    }
+
+    /// The instance types of every pool whose class is known; a pool is left out while nothing is known for it.
+    pub(crate) fn catalogue(
+        &self,
+        pools: &[PoolEntry],
+        class: impl Fn(&str) -> Option<Arc<EC2NodeClass>>,
+        now: Timestamp,
+    ) -> Catalogue {
+        let types = |entry: &PoolEntry| {
+            let types = self.types(&*class(&entry.pool.class.name)?, now)?;
+            Some((entry.pool.name.clone(), types))
+        };
+        pools.iter().filter_map(types).collect()
+    }
+
+    /// The instance types of one class; none while EC2's facts or the class' subnets are not known.
+    pub(crate) fn types(&self, class: &EC2NodeClass, now: Timestamp) -> Option<Arc<[InstanceType]>> {
+        let class = for_catalogue(class).ok()?;
+        let name: Text = class.name.as_str().into();
+        let mut state = self.state();
+        state.unavailable.sweep(now);
+        let facts = state.facts.clone()?;
+        let (version, shortages) = (state.version, state.unavailable.version());
+        if let Some(made) = state.made.get(&name)
+            && made.facts == version
+            && made.unavailable == shortages
+            && made.class == class
+        {
+            return Some(made.types.clone());
+        }
+        let types: Arc<[InstanceType]> =
+            instance_types(&facts, &class, &self.settings, &state.unavailable, now).into();
+        let made = Made { class, facts: version, unavailable: shortages, types: types.clone() };
+        state.made.insert(name, made);
+        Some(types)
+    }
+
+    /// A class is gone.
+    pub(crate) fn forget(&self, class: &str) {
+        self.state().made.remove(class);
+    }
+
+    /// Whether EC2's facts have been read.
+    pub(crate) fn knows_types(&self) -> bool {
+        self.state().facts.is_some()
+    }
+
+    /// EC2 has run out of something.
+    pub(crate) fn mark(&self, shortage: Shortage, reason: &str, now: Timestamp) {
+        self.state().unavailable.mark(shortage, reason, now);
+    }
+
+    /// A copy of what EC2 has run out of, for a launch.
+    pub(crate) fn shortages(&self) -> Unavailable {
+        self.state().unavailable.clone()
+    }
+
+    /// Reads types, zones and prices from AWS.
+    ///
+    /// # Errors
+    /// AWS refused or could not be reached; what was known stays.
+    pub(crate) async fn load(&self) -> Result<usize, Error> {
+        let facts = joiner_aws::catalogue::load_facts(&self.aws).await?;
+        let count = facts.types.len();
+        let mut state = self.state();
+        state.facts = Some(Arc::new(facts));
+        state.version += 1;
+        Ok(count)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

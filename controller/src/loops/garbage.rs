@@ -1,0 +1,93 @@
+//! What has lost its other half: instances without a claim are ended, claims without an instance deleted, and an instance whose
+//! claim does not know it yet (the process was killed in between) is noted on it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::{Duration, Instant};
+
+use jiff::Timestamp;
+use joiner_aws::instances::{self, Instance};
+use joiner_aws::launch::{ClaimKey, find_lost};
+use joiner_core::collect::{self, collect};
+use joiner_core::text::Text;
+use tracing::{error, info};
+
+use super::launch;
+use crate::act::Act;
+use crate::cloud;
+use crate::observe::ClaimEntry;
+
+/// Karpenter looks often after its start, since that is when something may have been lost, and seldom afterwards.
+const OFTEN: Duration = Duration::from_secs(10);
+const SELDOM: Duration = Duration::from_secs(120);
+const OFTEN_TIMES: u32 = 20;
+
+/// Runs for ever.
+pub(super) async fn run(act: Act) {
+    let mut times = 0;
+    loop {
+        tokio::time::sleep(if times < OFTEN_TIMES { OFTEN } else { SELDOM }).await;
+        times += 1;
+        round(&act).await;
+    }
+}
+
+async fn round(act: &Act) {
+    // Observe.
+    let started = Instant::now();
+    let listed = instances::list(&act.cloud.aws, &act.cloud.cluster.name).await;
+    act.metrics.cloud_call("instance.garbagecollection", "List", started.elapsed(), listed.as_ref().err().map(cloud::kind));
+    let found = match listed {
+        Ok(found) => found,
+        Err(cause) => {
+            error!(error = %crate::act::chain(&cause), "instances could not be listed");
+            return;
+        }
+    };
+    let now = Timestamp::now();
+    let claims = act.index.claim_entries();
+    let owners = owners(&found, &claims);
+    let known: Vec<collect::Instance> = found.iter().map(|it| as_listed(it, owners.get(it.id.as_str()))).collect();
+    // Decide.
+    let plan = collect(&known, &act.index.snapshot(now).nodes, now);
+    // Act.
+    for (claim, provider_id) in &plan.adopt {
+        if let Some(instance) = found.iter().find(|it| it.provider_id() == **provider_id) {
+            launch::adopt(act, claim, instance).await;
+        }
+    }
+    for provider_id in &plan.terminate {
+        info!(provider_id = %provider_id, "instance has no nodeclaim and is terminated");
+        if let Err(failed) = act.terminate_instance(provider_id).await {
+            error!(provider_id = %provider_id, error = %failed.chain(), "instance was not terminated");
+        }
+    }
+    for name in &plan.delete_claims {
+        let Some(entry) = act.index.claim_entry(name) else { continue };
+        info!(NodeClaim = %name, "instance of nodeclaim is gone, nodeclaim is deleted");
+        if let Err(failed) = act.delete_claim(&entry.claim).await {
+            error!(NodeClaim = %name, error = %failed.chain(), "nodeclaim was not deleted");
+        }
+    }
+}
+
+/// The claims of instances that say for whom they were bought, by the instance's id.
+fn owners<'a>(found: &'a [Instance], claims: &[ClaimEntry]) -> BTreeMap<&'a str, Text> {
+    let held: BTreeSet<&str> =
+        claims.iter().filter_map(|entry| instances::instance_id(entry.claim.provider_id.as_deref()?)).collect();
+    let without: Vec<ClaimKey> = claims
+        .iter()
+        .filter(|entry| entry.claim.provider_id.is_none())
+        .map(|entry| ClaimKey { name: entry.claim.name.to_string(), uid: entry.claim.uid.to_string() })
+        .collect();
+    find_lost(found, &held, &without).into_iter().map(|(claim, instance)| (instance.id.as_str(), claim.into())).collect()
+}
+
+fn as_listed(instance: &Instance, owner: Option<&Text>) -> collect::Instance {
+    collect::Instance {
+        provider_id: instance.provider_id().into(),
+        // One without a time is taken as just launched: nothing is ended in doubt.
+        launched: instance.launched.unwrap_or_else(Timestamp::now),
+        claim: owner.cloned().or_else(|| instance.node_claim().map(Text::from)),
+        terminating: instance.state.is_ending(),
+    }
+}

@@ -1,0 +1,133 @@
+//! What a class' selectors find in the account, as its status.
+
+use jiff::Timestamp;
+use joiner_api::conditions::{Observation, set, set_ready};
+use joiner_api::labels::conditions as kinds;
+use joiner_api::{Ami, EC2NodeClass, EC2NodeClassStatus, SecurityGroup, Subnet};
+use joiner_aws::selectors::{self, Matches};
+use joiner_aws::{Error, profiles, tags};
+
+use crate::act::{Act, Failed};
+use crate::observe::map;
+
+/// The status that the class should have. What could not be asked stays as it was.
+pub(super) async fn status(act: &Act, class: &EC2NodeClass, now: Timestamp) -> Result<EC2NodeClassStatus, Failed> {
+    let aws = &act.cloud.aws;
+    let spec = &class.spec;
+    let mut status = class.status.clone().unwrap_or_default();
+    let (subnets, groups, images, profile) = tokio::join!(
+        selectors::subnets(aws, &spec.subnet_selector_terms),
+        selectors::security_groups(aws, &spec.security_group_selector_terms),
+        selectors::images(aws, spec, &act.cloud.cluster.version, now),
+        profile(act, class),
+    );
+    let mut said = Vec::new();
+    if let Some(found) = looked_up(kinds::SUBNETS_READY, "SubnetsNotFound", subnets, &mut said)? {
+        status.subnets = found
+            .into_iter()
+            .map(|it| Subnet { id: it.id, zone: it.zone, zone_id: (!it.zone_id.is_empty()).then_some(it.zone_id) })
+            .collect();
+    }
+    if let Some(found) = looked_up(kinds::SECURITY_GROUPS_READY, "SecurityGroupsNotFound", groups, &mut said)? {
+        let group = |it: selectors::FoundGroup| SecurityGroup { id: it.id, name: (!it.name.is_empty()).then_some(it.name) };
+        status.security_groups = found.into_iter().map(group).collect();
+    }
+    if let Some(found) = looked_up(kinds::AMIS_READY, "AMINotFound", images, &mut said)? {
+        status.amis = found
+            .into_iter()
+            .map(|it| Ami {
+                deprecated: it.deprecated.then_some(true),
+                id: it.id,
+                name: (!it.name.is_empty()).then_some(it.name),
+                requirements: it.requirements,
+            })
+            .collect();
+    }
+    match profile {
+        Ok(name) => {
+            status.instance_profile = Some(name);
+            said.push(Observation::holds(kinds::INSTANCE_PROFILE_READY));
+        }
+        Err(error) => said.push(refused(kinds::INSTANCE_PROFILE_READY, "InstanceProfileNotReady", error)?),
+    }
+    said.push(validation(class));
+    // Neither is looked up yet, and a class that asks for none is ready in that respect.
+    said.push(Observation::holds(kinds::CAPACITY_RESERVATIONS_READY));
+    said.push(Observation::holds(kinds::PLACEMENT_GROUP_READY));
+    let generation = class.metadata.generation.unwrap_or_default();
+    for observation in &said {
+        set(&mut status.conditions, observation, generation, now);
+    }
+    set_ready(&mut status.conditions, kinds::EC2_NODE_CLASS, generation, now);
+    Ok(status)
+}
+
+/// Notes whether a selector found something; returns what it found, or nothing where AWS did not let us look.
+fn looked_up<T>(
+    kind: &'static str,
+    reason: &str,
+    answer: Result<Matches<T>, Error>,
+    said: &mut Vec<Observation>,
+) -> Result<Option<Vec<T>>, Failed> {
+    match answer {
+        Ok(matches) if matches.is_empty() => {
+            said.push(Observation::fails(kind, reason, matches.explanation()));
+            Ok(Some(Vec::new()))
+        }
+        Ok(matches) => {
+            said.push(Observation::holds(kind));
+            Ok(Some(matches.found))
+        }
+        Err(error) => {
+            said.push(refused(kind, "LookupFailed", error)?);
+            Ok(None)
+        }
+    }
+}
+
+/// A refusal that a person has to mend becomes a condition; one that passes by itself is an error to try again.
+fn refused(kind: &'static str, reason: &str, error: Error) -> Result<Observation, Failed> {
+    match error {
+        Error::Throttled(_) | Error::Service(_) | Error::Unreachable { .. } | Error::Conflict(_) => {
+            Err(Failed::Cloud { what: format!("condition {kind}"), cause: error })
+        }
+        other => Ok(Observation::fails(kind, reason, other.to_string())),
+    }
+}
+
+/// The profile as named by the class, or one made for its role.
+async fn profile(act: &Act, class: &EC2NodeClass) -> Result<String, Error> {
+    if let Some(name) = &class.spec.instance_profile {
+        return Ok(name.clone());
+    }
+    let cluster = &act.cloud.cluster;
+    let uid = class.metadata.uid.as_deref().unwrap_or_default();
+    let role = class.spec.role.as_deref().unwrap_or_default();
+    let name = profiles::name(&cluster.name, &cluster.region, uid, role);
+    let wanted = profiles::Wanted {
+        path: profiles::path(&cluster.region, &cluster.name, uid),
+        role: role.to_owned(),
+        tags: tags::for_profile(
+            &cluster.name,
+            &cluster.region,
+            class.metadata.name.as_deref().unwrap_or_default(),
+            &class.spec.tags.clone().into_iter().collect(),
+        ),
+        name,
+    };
+    profiles::ensure(&act.cloud.aws, &wanted).await.map(|profile| profile.name)
+}
+
+fn validation(class: &EC2NodeClass) -> Observation {
+    let mut broken = map::class_violations(class);
+    let own = class.spec.tags.clone().into_iter().collect();
+    let taken = tags::restricted(&own);
+    if !taken.is_empty() {
+        broken.push(format!("spec.tags: {} are set by the controller: remove them", taken.join(", ")).into());
+    }
+    if broken.is_empty() {
+        return Observation::holds(kinds::VALIDATION_SUCCEEDED);
+    }
+    let texts: Vec<&str> = broken.iter().map(|it| &**it).collect();
+    Observation::fails(kinds::VALIDATION_SUCCEEDED, "ValidationFailed", texts.join("; "))
+}

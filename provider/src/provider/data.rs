@@ -1,0 +1,99 @@
+//! What resources get of the provider.
+
+use crate::cluster::{Cluster, Kind};
+use joiner_aws::Aws;
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+use tfplugin::Diagnostics;
+
+/// A part of the provider's settings: resources need some of them, and each can be unknown by itself.
+pub(crate) enum Part<T> {
+    /// Nothing is set.
+    Absent,
+    /// Something of it is known only at apply.
+    Unknown,
+    /// Known.
+    Known(T),
+    /// Known, and of no use; what is wrong with it is told to the first resource that needs it.
+    Broken(String),
+}
+
+impl<T> Part<T> {
+    /// Whether it is known only at apply.
+    pub(crate) fn is_unknown(&self) -> bool {
+        matches!(self, Self::Unknown)
+    }
+}
+
+/// The provider's settings as its resources use them. Nothing in it is connected before it is used.
+pub(crate) struct Joiner {
+    pub cluster: Part<Cluster>,
+    pub aws: Part<Aws>,
+    pub field_manager: String,
+    pub force_conflicts: bool,
+    pub helm_path: Part<Option<PathBuf>>,
+    /// Uids of the objects that were read in this process, by kind and name: a plan need not look again.
+    seen: Mutex<HashMap<(String, String), Option<String>>>,
+}
+
+impl Joiner {
+    /// Data with these parts.
+    pub(crate) fn new(cluster: Part<Cluster>, aws: Part<Aws>) -> Self {
+        Self {
+            cluster,
+            aws,
+            field_manager: super::configure::FIELD_MANAGER.to_owned(),
+            force_conflicts: false,
+            helm_path: Part::Known(None),
+            seen: Mutex::default(),
+        }
+    }
+
+    /// The cluster, for an operation that needs it now.
+    pub(crate) fn cluster(&self) -> Result<&Cluster, Diagnostics> {
+        match &self.cluster {
+            Part::Known(cluster) => Ok(cluster),
+            Part::Unknown => Err(unknown("the cluster", "kubernetes or eks")),
+            Part::Broken(problem) => Err(Diagnostics::error("The provider's cluster settings cannot be used", problem)),
+            Part::Absent => Err(Diagnostics::error(
+                "The provider has no cluster",
+                "This resource lives in a cluster, and the provider block names none. Set kubernetes = { host = ... }, \
+                 kubernetes = { config_path = ... } or eks = { cluster_name = ... }.",
+            )),
+        }
+    }
+
+    /// The AWS connection, for an operation that needs it now.
+    pub(crate) fn aws(&self) -> Result<&Aws, Diagnostics> {
+        match &self.aws {
+            Part::Known(aws) => Ok(aws),
+            Part::Unknown => Err(unknown("how to reach AWS", "aws")),
+            Part::Broken(problem) => Err(Diagnostics::error("The provider's AWS settings cannot be used", problem)),
+            // Without a block the standard chain is used, so this is never absent.
+            Part::Absent => Err(Diagnostics::error("The provider has no AWS settings", "Set aws = {} in the provider block.")),
+        }
+    }
+
+    /// Keeps in mind what a read found: a uid, or that the object is gone.
+    pub(crate) fn saw(&self, kind: &Kind, name: &str, uid: Option<&str>) {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.insert((kind.kind().to_owned(), name.to_owned()), uid.map(str::to_owned));
+    }
+
+    /// Whether an object was read in this process.
+    pub(crate) fn has_seen(&self, kind: &Kind, name: &str) -> bool {
+        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.contains_key(&(kind.kind().to_owned(), name.to_owned()))
+    }
+}
+
+fn unknown(what: &str, setting: &str) -> Diagnostics {
+    Diagnostics::error(
+        "The provider's configuration is not known yet",
+        format!(
+            "This operation needs to know {what}, but {setting} in the provider block depends on something that is created only at \
+             apply. Apply that first, or run this operation again after the apply."
+        ),
+    )
+}

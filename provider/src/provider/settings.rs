@@ -1,0 +1,136 @@
+//! The provider block.
+
+use std::collections::BTreeMap;
+use tfplugin::validate::not_empty;
+use tfplugin::{Field, Model};
+
+/// Joiner creates what a cluster needs to give its own pods nodes: the controller's IAM role, its Helm release, EC2NodeClasses and
+/// NodePools.
+///
+/// Every setting may be unknown while planning, as when the cluster is created in the same apply. Nothing is contacted unless a
+/// resource needs it, and there is no default cluster: neither `KUBECONFIG` nor `~/.kube/config` is read unless named here.
+#[derive(Clone, Debug, Default, PartialEq, Model)]
+pub(crate) struct Settings {
+    /// The cluster, by host and credentials or by a kubeconfig file. Not together with `eks`.
+    pub kubernetes: Field<Kubernetes>,
+    /// The cluster, by the name of an EKS cluster: endpoint and certificate authority are looked up, and tokens are made as they are
+    /// needed, so that none expires in a long apply. Not together with `kubernetes`.
+    pub eks: Field<Eks>,
+    /// How to reach AWS. What is left out comes from the standard chain: environment, shared configuration files, web identity,
+    /// instance metadata.
+    pub aws: Field<AwsSettings>,
+    /// The manager under which fields are applied (default `terraform-joiner`). Two configurations that share a cluster may have
+    /// different ones.
+    #[tf(validate = not_empty)]
+    pub field_manager: Field<String>,
+    /// Take over fields that other field managers own, instead of an error that names them (default `false`).
+    pub force_conflicts: Field<bool>,
+    /// Path of the Helm 4 program. Left out, it is looked for beside the provider's executable and in `PATH`.
+    #[tf(validate = not_empty)]
+    pub helm_path: Field<String>,
+}
+
+/// A cluster by host and credentials, or by a kubeconfig file.
+#[derive(Clone, Debug, Default, PartialEq, Model)]
+pub(crate) struct Kubernetes {
+    /// URL of the API server.
+    pub host: Field<String>,
+    /// Certificate authority of the API server: PEM, or base64 of PEM as `aws_eks_cluster` gives it.
+    pub cluster_ca_certificate: Field<String>,
+    /// Bearer token.
+    #[tf(sensitive)]
+    pub token: Field<String>,
+    /// Client certificate: PEM, or base64 of PEM.
+    pub client_certificate: Field<String>,
+    /// Key of the client certificate: PEM, or base64 of PEM.
+    #[tf(sensitive)]
+    pub client_key: Field<String>,
+    /// The name that the server's certificate is checked for, instead of the host.
+    pub tls_server_name: Field<String>,
+    /// Do not check the server's certificate.
+    pub insecure: Field<bool>,
+    /// A program that makes credentials, as kubeconfig files name them.
+    pub exec: Field<ExecSettings>,
+    /// A kubeconfig file; `~` is the home directory. Not together with `host`.
+    pub config_path: Field<String>,
+    /// The context in it, instead of its current one.
+    pub config_context: Field<String>,
+}
+
+/// A program that makes credentials.
+#[derive(Clone, Debug, Default, PartialEq, Model)]
+pub(crate) struct ExecSettings {
+    /// Version of the ExecCredential, such as `client.authentication.k8s.io/v1`.
+    #[tf(required)]
+    pub api_version: Field<String>,
+    /// The program.
+    #[tf(required)]
+    pub command: Field<String>,
+    /// Its arguments.
+    pub args: Field<Vec<String>>,
+    /// Environment variables besides the provider's own.
+    pub env: Field<BTreeMap<String, String>>,
+}
+
+/// A cluster by the name of an EKS cluster.
+#[derive(Clone, Debug, Default, PartialEq, Model)]
+pub(crate) struct Eks {
+    /// Name of the cluster. Refer to the cluster's `id`, which is unknown until it exists.
+    #[tf(required)]
+    pub cluster_name: Field<String>,
+    /// Region of the cluster, instead of `aws.region`.
+    pub region: Field<String>,
+    /// Role to take on for the cluster.
+    pub role_arn: Field<String>,
+    /// Profile of the shared configuration files, instead of `aws.profile`.
+    pub profile: Field<String>,
+}
+
+/// How to reach AWS.
+#[derive(Clone, Debug, Default, PartialEq, Model)]
+pub(crate) struct AwsSettings {
+    /// Region, such as `eu-central-1`.
+    pub region: Field<String>,
+    /// Profile of the shared configuration files.
+    pub profile: Field<String>,
+    /// A role to take on with the credentials of the chain.
+    pub assume_role: Field<AssumeRoleSettings>,
+    /// Endpoints other than AWS' own.
+    pub endpoints: Field<EndpointSettings>,
+    /// Tags on everything that this provider creates in AWS.
+    pub default_tags: Field<BTreeMap<String, String>>,
+}
+
+/// A role to take on.
+#[derive(Clone, Debug, Default, PartialEq, Model)]
+pub(crate) struct AssumeRoleSettings {
+    /// ARN of the role.
+    #[tf(required)]
+    pub role_arn: Field<String>,
+    /// Name of the session.
+    pub session_name: Field<String>,
+    /// The secret that the role's owner asks for.
+    #[tf(sensitive)]
+    pub external_id: Field<String>,
+}
+
+/// Endpoints other than AWS' own, as URLs.
+#[derive(Clone, Debug, Default, PartialEq, Model)]
+pub(crate) struct EndpointSettings {
+    /// Of every service that has none of its own here.
+    pub all: Field<String>,
+    /// Of EC2.
+    pub ec2: Field<String>,
+    /// Of EKS.
+    pub eks: Field<String>,
+    /// Of IAM.
+    pub iam: Field<String>,
+    /// Of the price list.
+    pub pricing: Field<String>,
+    /// Of SQS.
+    pub sqs: Field<String>,
+    /// Of Systems Manager.
+    pub ssm: Field<String>,
+    /// Of STS.
+    pub sts: Field<String>,
+}

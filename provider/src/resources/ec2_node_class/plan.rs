@@ -1,0 +1,3 @@
+//! Planning an EC2NodeClass.
+
+pub(super) use crate::objects::plan;

@@ -1,0 +1,12 @@
+//! The resources. Each folder has the same six files: `schema`, `validate`, `plan`, `apply`, `read`, `import`.
+
+mod ec2_node_class;
+mod node_pool;
+
+use crate::provider::Joiner;
+use tfplugin::Offers;
+
+/// Every resource of the provider.
+pub(crate) fn offers() -> Offers<Joiner> {
+    Offers::new().resource(ec2_node_class::Ec2NodeClassResource).resource(node_pool::NodePoolResource)
+}
