@@ -6,7 +6,10 @@ use std::{env, error::Error, fs, path::PathBuf};
 mod yaml;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let folder = env::args_os().nth(1).map(PathBuf::from).ok_or("usage: crds FOLDER")?;
+    let folder = env::args_os()
+        .nth(1)
+        .map(PathBuf::from)
+        .ok_or("usage: crds FOLDER")?;
     fs::create_dir_all(&folder)?;
     for (name, text) in yaml::crd_files() {
         fs::write(folder.join(name), text)?;

@@ -53,17 +53,32 @@ impl Status {
 impl Observation {
     /// The condition holds.
     pub fn holds(condition: &'static str) -> Self {
-        Self { condition, status: Status::True, reason: condition.to_owned(), message: String::new() }
+        Self {
+            condition,
+            status: Status::True,
+            reason: condition.to_owned(),
+            message: String::new(),
+        }
     }
 
     /// The condition does not hold, because of `reason`.
     pub fn fails(condition: &'static str, reason: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { condition, status: Status::False, reason: reason.into(), message: message.into() }
+        Self {
+            condition,
+            status: Status::False,
+            reason: reason.into(),
+            message: message.into(),
+        }
     }
 
     /// Nothing is known yet, because of `reason`.
     pub fn unknown(condition: &'static str, reason: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { condition, status: Status::Unknown, reason: reason.into(), message: message.into() }
+        Self {
+            condition,
+            status: Status::Unknown,
+            reason: reason.into(),
+            message: message.into(),
+        }
     }
 }
 
@@ -93,8 +108,18 @@ pub fn since(conditions: &[Condition], condition: &str) -> Option<Timestamp> {
 
 /// Sets a condition; says whether anything changed. The list stays sorted as it is, new conditions come last.
 /// `now` is stored in whole seconds, since Kubernetes keeps no more.
-pub fn set(conditions: &mut Vec<Condition>, observation: &Observation, generation: i64, now: Timestamp) -> bool {
-    let Observation { condition, status, reason, message } = observation;
+pub fn set(
+    conditions: &mut Vec<Condition>,
+    observation: &Observation,
+    generation: i64,
+    now: Timestamp,
+) -> bool {
+    let Observation {
+        condition,
+        status,
+        reason,
+        message,
+    } = observation;
     let existing = conditions.iter_mut().find(|c| c.type_ == *condition);
     let wanted = Condition {
         last_transition_time: match &existing {
@@ -129,16 +154,32 @@ pub fn remove(conditions: &mut Vec<Condition>, condition: &str) -> bool {
 
 /// Sums `parts` up in the condition Ready; says whether anything changed. Ready fails when a part fails, is
 /// unknown when a part is, and holds when all hold.
-pub fn set_ready(conditions: &mut Vec<Condition>, parts: &[&'static str], generation: i64, now: Timestamp) -> bool {
+pub fn set_ready(
+    conditions: &mut Vec<Condition>,
+    parts: &[&'static str],
+    generation: i64,
+    now: Timestamp,
+) -> bool {
     let named = |wanted: Status| {
-        let names: Vec<&str> =
-            parts.iter().filter(|part| status(conditions, part) == wanted).copied().collect();
+        let names: Vec<&str> = parts
+            .iter()
+            .filter(|part| status(conditions, part) == wanted)
+            .copied()
+            .collect();
         (!names.is_empty()).then(|| names.join(", "))
     };
     let observation = if let Some(failed) = named(Status::False) {
-        Observation::fails(READY, "UnhealthyDependents", format!("these conditions do not hold: {failed}"))
+        Observation::fails(
+            READY,
+            "UnhealthyDependents",
+            format!("these conditions do not hold: {failed}"),
+        )
     } else if let Some(unknown) = named(Status::Unknown) {
-        Observation::unknown(READY, "ReconcilingDependents", format!("still waiting for: {unknown}"))
+        Observation::unknown(
+            READY,
+            "ReconcilingDependents",
+            format!("still waiting for: {unknown}"),
+        )
     } else {
         Observation::holds(READY)
     };
@@ -164,7 +205,12 @@ mod tests {
         assert!(!set(&mut conditions, &Observation::holds("Launched"), 1, at(20)));
         assert!(set(&mut conditions, &Observation::holds("Launched"), 2, at(30)));
         assert_eq!(since(&conditions, "Launched"), Some(at(10)));
-        assert!(set(&mut conditions, &Observation::fails("Launched", "Gone", "it is gone"), 2, at(40)));
+        assert!(set(
+            &mut conditions,
+            &Observation::fails("Launched", "Gone", "it is gone"),
+            2,
+            at(40)
+        ));
         assert_eq!(since(&conditions, "Launched"), Some(at(40)));
         assert_eq!(status(&conditions, "Launched"), Status::False);
         assert!(remove(&mut conditions, "Launched"));
@@ -181,7 +227,10 @@ mod tests {
             let mut conditions = Vec::new();
             for (condition, status) in [("Launched", launched), ("Registered", registered)] {
                 if let Some(status) = status {
-                    let observation = Observation { status, ..Observation::holds(condition) };
+                    let observation = Observation {
+                        status,
+                        ..Observation::holds(condition)
+                    };
                     set(&mut conditions, &observation, 1, at(1));
                 }
             }

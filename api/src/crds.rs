@@ -9,13 +9,25 @@ use crate::{EC2NodeClass, NodeClaim, NodeOverlay, NodePool};
 
 /// The definitions of NodePool, NodeClaim, NodeOverlay and EC2NodeClass, in this order.
 pub fn crds() -> Vec<CustomResourceDefinition> {
-    [NodePool::crd(), NodeClaim::crd(), NodeOverlay::crd(), EC2NodeClass::crd()].into_iter().map(tidy).collect()
+    [
+        NodePool::crd(),
+        NodeClaim::crd(),
+        NodeOverlay::crd(),
+        EC2NodeClass::crd(),
+    ]
+    .into_iter()
+    .map(tidy)
+    .collect()
 }
 
 /// Makes the derived schema what upstream serves: Rust's `Option` means "may be left out", not "may be null".
 fn tidy(mut crd: CustomResourceDefinition) -> CustomResourceDefinition {
     for version in &mut crd.spec.versions {
-        if let Some(schema) = version.schema.as_mut().and_then(|schema| schema.open_api_v3_schema.as_mut()) {
+        if let Some(schema) = version
+            .schema
+            .as_mut()
+            .and_then(|schema| schema.open_api_v3_schema.as_mut())
+        {
             schema.title = None;
             tidy_schema(schema);
         }
@@ -29,7 +41,19 @@ fn tidy_schema(schema: &mut JSONSchemaProps) {
     if let Some(text) = &mut schema.description {
         *text = text.replace('\n', " ");
     }
-    for property in schema.properties.iter_mut().flat_map(|properties| properties.values_mut()) {
+    if schema.x_kubernetes_int_or_string == Some(true) {
+        // The derive drops the types of the two alternatives.
+        let of_type = |name: &str| JSONSchemaProps {
+            type_: Some(name.to_owned()),
+            ..JSONSchemaProps::default()
+        };
+        schema.any_of = Some(vec![of_type("integer"), of_type("string")]);
+    }
+    for property in schema
+        .properties
+        .iter_mut()
+        .flat_map(|properties| properties.values_mut())
+    {
         tidy_schema(property);
     }
     if let Some(JSONSchemaPropsOrBool::Schema(values)) = &mut schema.additional_properties {

@@ -41,7 +41,10 @@ impl GoDuration {
     /// A duration of whole seconds, written as Go would.
     pub fn from_secs(seconds: u32) -> Self {
         let nanos = u64::from(seconds) * SECOND;
-        Self { nanos, text: go_text(nanos) }
+        Self {
+            nanos,
+            text: go_text(nanos),
+        }
     }
 
     /// The time as the standard library has it.
@@ -125,7 +128,10 @@ impl FromStr for GoDuration {
     type Err = DurationError;
 
     fn from_str(text: &str) -> Result<Self, DurationError> {
-        Ok(Self { nanos: parse_nanos(text)?, text: text.to_owned() })
+        Ok(Self {
+            nanos: parse_nanos(text)?,
+            text: text.to_owned(),
+        })
     }
 }
 
@@ -133,7 +139,11 @@ impl FromStr for NillableDuration {
     type Err = DurationError;
 
     fn from_str(text: &str) -> Result<Self, DurationError> {
-        if text == NEVER { Ok(Self::Never) } else { text.parse().map(Self::After) }
+        if text == NEVER {
+            Ok(Self::Never)
+        } else {
+            text.parse().map(Self::After)
+        }
     }
 }
 
@@ -186,9 +196,13 @@ fn parse_nanos(text: &str) -> Result<u64, DurationError> {
     }
     let mut total: u128 = 0;
     while !rest.is_empty() {
-        let digits = rest.find(|c: char| !c.is_ascii_digit() && c != '.').ok_or_else(grammar)?;
+        let digits = rest
+            .find(|c: char| !c.is_ascii_digit() && c != '.')
+            .ok_or_else(grammar)?;
         let (number, tail) = rest.split_at(digits);
-        let unit_len = tail.find(|c: char| c.is_ascii_digit() || c == '.').unwrap_or(tail.len());
+        let unit_len = tail
+            .find(|c: char| c.is_ascii_digit() || c == '.')
+            .unwrap_or(tail.len());
         let (unit, tail) = tail.split_at(unit_len);
         let unit: u128 = match unit {
             "ns" => 1,
@@ -199,9 +213,15 @@ fn parse_nanos(text: &str) -> Result<u64, DurationError> {
             "h" => u128::from(SECOND) * 3600,
             _ => return Err(grammar()),
         };
-        total = amount(number, unit).and_then(|part| part.checked_add(total)).ok_or_else(|| {
-            if is_number(number) { DurationError::TooLong(text.to_owned()) } else { grammar() }
-        })?;
+        total = amount(number, unit)
+            .and_then(|part| part.checked_add(total))
+            .ok_or_else(|| {
+                if is_number(number) {
+                    DurationError::TooLong(text.to_owned())
+                } else {
+                    grammar()
+                }
+            })?;
         if total > u128::from(LONGEST) {
             return Err(DurationError::TooLong(text.to_owned()));
         }
@@ -241,8 +261,11 @@ fn go_text(nanos: u64) -> String {
             _ => format!("{}ms", decimal(nanos, 1_000_000)),
         };
     }
-    let (hours, minutes, rest) =
-        (nanos / (3600 * SECOND), nanos / (60 * SECOND) % 60, nanos % (60 * SECOND));
+    let (hours, minutes, rest) = (
+        nanos / (3600 * SECOND),
+        nanos / (60 * SECOND) % 60,
+        nanos % (60 * SECOND),
+    );
     let seconds = decimal(rest, SECOND);
     match (hours, minutes) {
         (0, 0) => format!("{seconds}s"),
@@ -281,13 +304,24 @@ mod tests {
             ("2562047h47m16.854775807s", LONGEST, "2562047h47m16.854775807s"),
         ] {
             let parsed: GoDuration = text.parse().unwrap();
-            assert_eq!((parsed.nanos(), parsed.canonical().as_str()), (nanos, canonical), "{text}");
+            assert_eq!(
+                (parsed.nanos(), parsed.canonical().as_str()),
+                (nanos, canonical),
+                "{text}"
+            );
         }
         for text in ["", "1", "h", "-1h", "1d", "1.2.3s", "5 m", "Never", "never", "."] {
-            assert_eq!(text.parse::<GoDuration>(), Err(DurationError::Grammar(text.to_owned())), "{text}");
+            assert_eq!(
+                text.parse::<GoDuration>(),
+                Err(DurationError::Grammar(text.to_owned())),
+                "{text}"
+            );
         }
         let long = "2562048h";
-        assert_eq!(long.parse::<GoDuration>(), Err(DurationError::TooLong(long.to_owned())));
+        assert_eq!(
+            long.parse::<GoDuration>(),
+            Err(DurationError::TooLong(long.to_owned()))
+        );
     }
 
     #[test]

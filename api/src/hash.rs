@@ -7,9 +7,10 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    AmiFamily, BlockDevice, BlockDeviceMapping, ConnectionTracking, CpuOptions, EC2NodeClass, EC2NodeClassSpec,
-    KubeletConfiguration, MetadataOptions, NetworkInterface, NillableDuration, NodeClaimTemplate,
-    NodeClaimTemplateSpec, NodeClassRef, NodePool, PlacementGroupSelector, Taint, TemplateMetadata,
+    AmiFamily, BlockDevice, BlockDeviceMapping, ConnectionTracking, CpuOptions, EC2NodeClass,
+    EC2NodeClassSpec, KubeletConfiguration, MetadataOptions, NetworkInterface, NillableDuration,
+    NodeClaimTemplate, NodeClaimTemplateSpec, NodeClassRef, NodePool, PlacementGroupSelector, Taint,
+    TemplateMetadata,
 };
 
 /// The version that goes with the hashes. It is not one of Karpenter's, so that a cluster that moves between
@@ -42,7 +43,12 @@ pub fn node_pool(pool: &NodePool) -> String {
     fields.text("nodeClassRef", Some(format!("{group}/{kind}/{name}")));
     fields.set("startupTaints", startup_taints.iter().map(taint));
     fields.set("taints", taints.iter().map(taint));
-    fields.text("terminationGracePeriod", termination_grace_period.as_ref().map(|grace| grace.nanos().to_string()));
+    fields.text(
+        "terminationGracePeriod",
+        termination_grace_period
+            .as_ref()
+            .map(|grace| grace.nanos().to_string()),
+    );
     fields.hash()
 }
 
@@ -74,32 +80,67 @@ pub fn ec2_node_class(class: &EC2NodeClass) -> String {
     let mut fields = Fields::default();
     // The image terms are compared with the node's image; here counts which family they lead to.
     let alias = ami_selector_terms.iter().find_map(|term| term.alias.as_deref());
-    fields.text("amiFamily", family(*ami_family, alias).map(|family| family.to_string()));
-    fields.text("associatePublicIPAddress", associate_public_ip_address.map(|on| on.to_string()));
+    fields.text(
+        "amiFamily",
+        family(*ami_family, alias).map(|family| family.to_string()),
+    );
+    fields.text(
+        "associatePublicIPAddress",
+        associate_public_ip_address.map(|on| on.to_string()),
+    );
     fields.set("blockDeviceMappings", block_device_mappings.iter().map(disk));
-    fields.nested("connectionTracking", connection_tracking.as_ref().map(connections));
+    fields.nested(
+        "connectionTracking",
+        connection_tracking.as_ref().map(connections),
+    );
     fields.text("context", context.clone());
-    fields.nested("cpuOptions", cpu_options.as_ref().map(|CpuOptions { nested_virtualization }| {
-        let mut fields = Fields::default();
-        fields.text("nestedVirtualization", nested_virtualization.map(|on| on.to_string()));
-        fields
-    }));
-    fields.text("detailedMonitoring", detailed_monitoring.filter(|on| *on).map(|on| on.to_string()));
+    fields.nested(
+        "cpuOptions",
+        cpu_options.as_ref().map(
+            |CpuOptions {
+                 nested_virtualization,
+             }| {
+                let mut fields = Fields::default();
+                fields.text(
+                    "nestedVirtualization",
+                    nested_virtualization.map(|on| on.to_string()),
+                );
+                fields
+            },
+        ),
+    );
+    fields.text(
+        "detailedMonitoring",
+        detailed_monitoring.filter(|on| *on).map(|on| on.to_string()),
+    );
     fields.text("instanceProfile", instance_profile.clone());
-    fields.text("instanceStorePolicy", instance_store_policy.map(|policy| format!("{policy:?}")));
+    fields.text(
+        "instanceStorePolicy",
+        instance_store_policy.map(|policy| format!("{policy:?}")),
+    );
     fields.nested("kubelet", kubelet.as_ref().map(kubelet_fields));
     fields.nested("metadataOptions", Some(metadata(metadata_options.as_ref())));
-    fields.set("networkInterfaces", network_interfaces.iter().map(|interface| {
-        let NetworkInterface { device_index, interface_type, network_card_index } = interface;
-        format!("{network_card_index}/{device_index}/{interface_type:?}")
-    }));
-    fields.nested("placementGroupSelector", placement_group_selector.as_ref().map(|selector| {
-        let PlacementGroupSelector { id, name } = selector;
-        let mut fields = Fields::default();
-        fields.text("id", id.clone());
-        fields.text("name", name.clone());
-        fields
-    }));
+    fields.set(
+        "networkInterfaces",
+        network_interfaces.iter().map(|interface| {
+            let NetworkInterface {
+                device_index,
+                interface_type,
+                network_card_index,
+            } = interface;
+            format!("{network_card_index}/{device_index}/{interface_type:?}")
+        }),
+    );
+    fields.nested(
+        "placementGroupSelector",
+        placement_group_selector.as_ref().map(|selector| {
+            let PlacementGroupSelector { id, name } = selector;
+            let mut fields = Fields::default();
+            fields.text("id", id.clone());
+            fields.text("name", name.clone());
+            fields
+        }),
+    );
     fields.text("role", role.clone());
     fields.map("tags", tags);
     fields.text("userData", user_data.clone());
@@ -110,20 +151,35 @@ pub fn ec2_node_class(class: &EC2NodeClass) -> String {
 fn family(named: Option<AmiFamily>, alias: Option<&str>) -> Option<AmiFamily> {
     named.or_else(|| {
         let word = alias?.split('@').next()?;
-        AmiFamily::ALIASES.iter().find(|(known, _)| *known == word).map(|(_, family)| *family)
+        AmiFamily::ALIASES
+            .iter()
+            .find(|(known, _)| *known == word)
+            .map(|(_, family)| *family)
     })
 }
 
 fn taint(taint: &Taint) -> String {
-    let Taint { effect, key, time_added: _, value } = taint; // Kubernetes sets the time
+    let Taint {
+        effect,
+        key,
+        time_added: _,
+        value,
+    } = taint; // Kubernetes sets the time
     format!("{key}={}:{effect}", value.as_deref().unwrap_or_default())
 }
 
 fn disk(mapping: &BlockDeviceMapping) -> String {
-    let BlockDeviceMapping { device_name, ebs, root_volume } = mapping;
+    let BlockDeviceMapping {
+        device_name,
+        ebs,
+        root_volume,
+    } = mapping;
     let mut fields = Fields::default();
     fields.text("deviceName", device_name.clone());
-    fields.text("rootVolume", root_volume.filter(|on| *on).map(|on| on.to_string()));
+    fields.text(
+        "rootVolume",
+        root_volume.filter(|on| *on).map(|on| on.to_string()),
+    );
     if let Some(ebs) = ebs {
         let BlockDevice {
             delete_on_termination,
@@ -136,23 +192,39 @@ fn disk(mapping: &BlockDeviceMapping) -> String {
             volume_size,
             volume_type,
         } = ebs;
-        fields.text("deleteOnTermination", delete_on_termination.map(|on| on.to_string()));
+        fields.text(
+            "deleteOnTermination",
+            delete_on_termination.map(|on| on.to_string()),
+        );
         fields.text("encrypted", encrypted.map(|on| on.to_string()));
         fields.text("iops", iops.map(|n| n.to_string()));
         fields.text("kmsKeyID", kms_key_id.clone());
         fields.text("snapshotID", snapshot_id.clone());
         fields.text("throughput", throughput.map(|n| n.to_string()));
-        fields.text("volumeInitializationRate", volume_initialization_rate.map(|n| n.to_string()));
-        fields.text("volumeSize", volume_size.as_ref().map(|size| size.nanos().to_string()));
+        fields.text(
+            "volumeInitializationRate",
+            volume_initialization_rate.map(|n| n.to_string()),
+        );
+        fields.text(
+            "volumeSize",
+            volume_size.as_ref().map(|size| size.nanos().to_string()),
+        );
         fields.text("volumeType", volume_type.map(|kind| kind.to_string()));
     }
     fields.line()
 }
 
 fn connections(tracking: &ConnectionTracking) -> Fields {
-    let ConnectionTracking { tcp_established_timeout, udp_stream_timeout, udp_timeout } = tracking;
+    let ConnectionTracking {
+        tcp_established_timeout,
+        udp_stream_timeout,
+        udp_timeout,
+    } = tracking;
     let mut fields = Fields::default();
-    fields.text("tcpEstablishedTimeout", tcp_established_timeout.map(|n| n.to_string()));
+    fields.text(
+        "tcpEstablishedTimeout",
+        tcp_established_timeout.map(|n| n.to_string()),
+    );
     fields.text("udpStreamTimeout", udp_stream_timeout.map(|n| n.to_string()));
     fields.text("udpTimeout", udp_timeout.map(|n| n.to_string()));
     fields
@@ -161,13 +233,23 @@ fn connections(tracking: &ConnectionTracking) -> Fields {
 /// With the API server's defaults, so that reading an object before and after defaulting makes no difference.
 fn metadata(options: Option<&MetadataOptions>) -> Fields {
     let unset = MetadataOptions::default();
-    let MetadataOptions { http_endpoint, http_protocol_ipv6, http_put_response_hop_limit, http_tokens } =
-        options.unwrap_or(&unset);
+    let MetadataOptions {
+        http_endpoint,
+        http_protocol_ipv6,
+        http_put_response_hop_limit,
+        http_tokens,
+    } = options.unwrap_or(&unset);
     let mut fields = Fields::default();
     let text = |set: Option<&'static str>, default: &str| Some(set.unwrap_or(default).to_owned());
     fields.text("httpEndpoint", text(http_endpoint.map(|s| s.as_str()), "enabled"));
-    fields.text("httpProtocolIPv6", text(http_protocol_ipv6.map(|s| s.as_str()), "disabled"));
-    fields.text("httpPutResponseHopLimit", Some(http_put_response_hop_limit.unwrap_or(1).to_string()));
+    fields.text(
+        "httpProtocolIPv6",
+        text(http_protocol_ipv6.map(|s| s.as_str()), "disabled"),
+    );
+    fields.text(
+        "httpPutResponseHopLimit",
+        Some(http_put_response_hop_limit.unwrap_or(1).to_string()),
+    );
     fields.text("httpTokens", text(http_tokens.map(|s| s.as_str()), "required"));
     fields
 }
@@ -192,11 +274,20 @@ fn kubelet_fields(kubelet: &KubeletConfiguration) -> Fields {
     fields.set("clusterDNS", cluster_dns.iter().cloned());
     fields.text("cpuCFSQuota", cpu_cfs_quota.map(|on| on.to_string()));
     fields.map("evictionHard", eviction_hard);
-    fields.text("evictionMaxPodGracePeriod", eviction_max_pod_grace_period.map(|n| n.to_string()));
+    fields.text(
+        "evictionMaxPodGracePeriod",
+        eviction_max_pod_grace_period.map(|n| n.to_string()),
+    );
     fields.map("evictionSoft", eviction_soft);
     fields.map("evictionSoftGracePeriod", eviction_soft_grace_period);
-    fields.text("imageGCHighThresholdPercent", image_gc_high_threshold_percent.map(|n| n.to_string()));
-    fields.text("imageGCLowThresholdPercent", image_gc_low_threshold_percent.map(|n| n.to_string()));
+    fields.text(
+        "imageGCHighThresholdPercent",
+        image_gc_high_threshold_percent.map(|n| n.to_string()),
+    );
+    fields.text(
+        "imageGCLowThresholdPercent",
+        image_gc_low_threshold_percent.map(|n| n.to_string()),
+    );
     fields.map("kubeReserved", kube_reserved);
     fields.text("maxPods", max_pods.map(|n| n.to_string()));
     fields.text("podsPerCore", pods_per_core.map(|n| n.to_string()));
@@ -226,7 +317,12 @@ impl Fields {
         let mut values: Vec<String> = values.collect();
         values.sort_unstable();
         values.dedup();
-        self.nested(name, Some(Fields(values.into_iter().map(|value| (value, String::new())).collect())));
+        self.nested(
+            name,
+            Some(Fields(
+                values.into_iter().map(|value| (value, String::new())).collect(),
+            )),
+        );
     }
 
     fn nested(&mut self, name: &str, fields: Option<Fields>) {
@@ -235,7 +331,10 @@ impl Fields {
 
     /// Length-prefixed, so that no two sets of fields give the same line.
     fn line(&self) -> String {
-        self.0.iter().map(|(name, value)| format!("{}:{name}{}:{value}", name.len(), value.len())).collect()
+        self.0
+            .iter()
+            .map(|(name, value)| format!("{}:{name}{}:{value}", name.len(), value.len()))
+            .collect()
     }
 
     /// FNV-1a, 64 bits.

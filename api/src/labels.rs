@@ -328,7 +328,14 @@ pub const NORMALIZED: &[(&str, &str)] = &[
 
 /// The known values of labels that have a closed set of them.
 pub const KNOWN_VALUES: &[(&str, &[&str])] = &[
-    (CAPACITY_TYPE, &[CAPACITY_TYPE_ON_DEMAND, CAPACITY_TYPE_RESERVED, CAPACITY_TYPE_SPOT]),
+    (
+        CAPACITY_TYPE,
+        &[
+            CAPACITY_TYPE_ON_DEMAND,
+            CAPACITY_TYPE_RESERVED,
+            CAPACITY_TYPE_SPOT,
+        ],
+    ),
     (INSTANCE_TENANCY, &["dedicated", "default"]),
 ];
 
@@ -339,7 +346,10 @@ pub fn is_well_known(key: &str) -> bool {
 
 /// The name that a label's alias stands for; any other key is returned as it is.
 pub fn normalize(key: &str) -> &str {
-    NORMALIZED.iter().find(|(alias, _)| *alias == key).map_or(key, |(_, name)| name)
+    NORMALIZED
+        .iter()
+        .find(|(alias, _)| *alias == key)
+        .map_or(key, |(_, name)| name)
 }
 
 /// The part of a label key before the slash; empty when there is none.
@@ -357,7 +367,9 @@ pub fn restricted_domain(key: &str) -> Option<&'static str> {
         .iter()
         .find(|restricted| {
             domain == **restricted
-                || domain.strip_suffix(**restricted).is_some_and(|rest| rest.ends_with('.'))
+                || domain
+                    .strip_suffix(**restricted)
+                    .is_some_and(|rest| rest.ends_with('.'))
         })
         .copied()
 }

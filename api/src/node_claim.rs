@@ -15,6 +15,10 @@ use crate::{
 };
 
 /// What is ordered: the machine's requirements, taints and least resources.
+#[expect(
+    clippy::duplicated_attributes,
+    reason = "each column of `kubectl get` is an attribute of its own"
+)]
 #[derive(CustomResource, Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[kube(
     group = "karpenter.sh",
@@ -30,8 +34,16 @@ use crate::{
         type_ = "string",
         json_path = ".metadata.labels.node\\.kubernetes\\.io/instance-type"
     ),
-    printcolumn(name = "Capacity", type_ = "string", json_path = ".metadata.labels.karpenter\\.sh/capacity-type"),
-    printcolumn(name = "Zone", type_ = "string", json_path = ".metadata.labels.topology\\.kubernetes\\.io/zone"),
+    printcolumn(
+        name = "Capacity",
+        type_ = "string",
+        json_path = ".metadata.labels.karpenter\\.sh/capacity-type"
+    ),
+    printcolumn(
+        name = "Zone",
+        type_ = "string",
+        json_path = ".metadata.labels.topology\\.kubernetes\\.io/zone"
+    ),
     printcolumn(name = "Node", type_ = "string", json_path = ".status.nodeName"),
     printcolumn(
         name = "Ready",
@@ -39,7 +51,12 @@ use crate::{
         json_path = ".status.conditions[?(@.type==\"Ready\")].status"
     ),
     printcolumn(name = "Age", type_ = "date", json_path = ".metadata.creationTimestamp"),
-    printcolumn(name = "ImageID", type_ = "string", json_path = ".status.imageID", priority = 1),
+    printcolumn(
+        name = "ImageID",
+        type_ = "string",
+        json_path = ".status.imageID",
+        priority = 1
+    ),
     printcolumn(name = "ID", type_ = "string", json_path = ".status.providerID", priority = 1),
     printcolumn(
         name = "NodePool",
@@ -47,7 +64,12 @@ use crate::{
         json_path = ".metadata.labels.karpenter\\.sh/nodepool",
         priority = 1
     ),
-    printcolumn(name = "NodeClass", type_ = "string", json_path = ".spec.nodeClassRef.name", priority = 1),
+    printcolumn(
+        name = "NodeClass",
+        type_ = "string",
+        json_path = ".spec.nodeClassRef.name",
+        priority = 1
+    ),
     printcolumn(
         name = "Drifted",
         type_ = "string",

@@ -28,7 +28,10 @@ pub(crate) const BUDGET_DURATION: &str = r"^((([0-9]+(h|m))|([0-9]+h[0-9]+m))(0s
 pub(crate) type Rule = (&'static str, &'static str);
 
 /// The text must not be empty.
-pub(crate) const NOT_EMPTY: Rule = ("size(self) > 0", "must not be empty: name the node class' group, kind and name");
+pub(crate) const NOT_EMPTY: Rule = (
+    "size(self) > 0",
+    "must not be empty: name the node class' group, kind and name",
+);
 
 /// Tags in selectors have a key and a value.
 const TAGS_NOT_EMPTY: Rule = (
@@ -38,7 +41,10 @@ const TAGS_NOT_EMPTY: Rule = (
 
 /// `x-kubernetes-validations` for a list of rules.
 pub(crate) fn cel(rules: &[Rule]) -> Value {
-    rules.iter().map(|(rule, message)| json!({"rule": rule, "message": message})).collect()
+    rules
+        .iter()
+        .map(|(rule, message)| json!({"rule": rule, "message": message}))
+        .collect()
 }
 
 /// An integer or a text with the grammar of quantities.
@@ -218,7 +224,8 @@ fn condition(required: &[&str], reason_min: u32) -> Value {
             },
         },
     });
-    if let (Some(target), Some(extra)) = (schema["properties"]["reason"].as_object_mut(), reason.as_object()) {
+    if let (Some(target), Some(extra)) = (schema["properties"]["reason"].as_object_mut(), reason.as_object())
+    {
         target.extend(extra.clone());
     }
     schema
@@ -233,8 +240,10 @@ enum Place {
 }
 
 fn requirements(mut item: Schema, place: Place) -> Schema {
-    let key_rules: Vec<Value> =
-        label_rules(place).into_iter().map(|(rule, message)| json!({"rule": rule, "message": message})).collect();
+    let key_rules: Vec<Value> = label_rules(place)
+        .into_iter()
+        .map(|(rule, message)| json!({"rule": rule, "message": message}))
+        .collect();
     if let Some(key) = item.pointer_mut("/properties/key").and_then(Value::as_object_mut) {
         key.insert("x-kubernetes-validations".to_owned(), key_rules.into());
     }
@@ -276,27 +285,44 @@ fn requirements(mut item: Schema, place: Place) -> Schema {
 /// The rules for one label key, as (expression on `self`, message).
 fn label_rules(place: Place) -> Vec<(String, String)> {
     let reserved = |domain: &str, allowed: &[&str]| {
-        let list = allowed.iter().map(|label| format!("'{label}'")).collect::<Vec<_>>().join(", ");
+        let list = allowed
+            .iter()
+            .map(|label| format!("'{label}'"))
+            .collect::<Vec<_>>()
+            .join(", ");
         (
             format!("!self.split('/')[0].endsWith('{domain}') || self in [{list}]"),
-            format!("labels of {domain} are reserved: use one of the documented labels of that domain, or a domain of your own"),
+            format!(
+                "labels of {domain} are reserved: use one of the documented labels of that domain, or a domain of your own"
+            ),
         )
     };
-    let mut rules = vec![reserved(labels::GROUP, &[labels::CAPACITY_TYPE, labels::NODEPOOL])];
+    let mut rules = vec![reserved(
+        labels::GROUP,
+        &[labels::CAPACITY_TYPE, labels::NODEPOOL],
+    )];
     if place == Place::PoolTemplate {
         rules.push((
             format!("self != '{}'", labels::NODEPOOL),
-            format!("{} is set by the controller to the pool's own name: remove it", labels::NODEPOOL),
+            format!(
+                "{} is set by the controller to the pool's own name: remove it",
+                labels::NODEPOOL
+            ),
         ));
     }
     rules.push((
         format!("self != '{}'", labels::HOSTNAME),
-        format!("{} is only known once the node exists: remove it", labels::HOSTNAME),
+        format!(
+            "{} is only known once the node exists: remove it",
+            labels::HOSTNAME
+        ),
     ));
     let aws: Vec<&str> = match place {
-        Place::PoolTemplate | Place::Claim => {
-            labels::AWS_WELL_KNOWN.iter().copied().chain([labels::EC2_NODE_CLASS]).collect()
-        }
+        Place::PoolTemplate | Place::Claim => labels::AWS_WELL_KNOWN
+            .iter()
+            .copied()
+            .chain([labels::EC2_NODE_CLASS])
+            .collect(),
         // What a NodeOverlay may select is a property of the offering, not of one launch.
         Place::Overlay => labels::AWS_WELL_KNOWN
             .iter()

@@ -100,11 +100,6 @@ impl Cloud {
         self.state().made.remove(class);
     }
 
-    /// Whether EC2's facts have been read.
-    pub(crate) fn knows_types(&self) -> bool {
-        self.state().facts.is_some()
-    }
-
     /// EC2 has run out of something.
     pub(crate) fn mark(&self, shortage: Shortage, reason: &str, now: Timestamp) {
         self.state().unavailable.mark(shortage, reason, now);

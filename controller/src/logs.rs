@@ -91,21 +91,18 @@ where
         }
         event.record(&mut Fields(&mut fields));
         let message = fields.remove("message").unwrap_or_default();
-        let mut line = Map::new();
-        line.insert("level".to_owned(), meta.level().as_str().into());
-        line.insert("time".to_owned(), now().into());
-        line.insert("logger".to_owned(), "controller".into());
-        line.insert("message".to_owned(), message);
-        line.insert("commit".to_owned(), COMMIT.into());
+        // In this order, as people read lines from the left.
+        write!(writer, "{{\"level\":\"{}\",\"time\":\"{}\",\"logger\":\"controller\"", meta.level(), now())?;
+        write!(writer, ",\"message\":{message},\"commit\":\"{COMMIT}\"")?;
         if *meta.level() >= Level::DEBUG {
             let caller = format!("{}:{}", meta.file().unwrap_or_default(), meta.line().unwrap_or_default());
-            line.insert("caller".to_owned(), caller.into());
+            write!(writer, ",\"caller\":{}", Value::from(caller))?;
         }
         for (name, value) in fields {
             let value = if KINDS.contains(&name.as_str()) { reference(&value) } else { value };
-            line.insert(name, value);
+            write!(writer, ",{}:{value}", Value::from(name))?;
         }
-        writeln!(writer, "{}", Value::Object(line))
+        writeln!(writer, "}}")
     }
 }
 

@@ -14,14 +14,14 @@ pub(crate) struct Stages(Mutex<BTreeMap<Text, Times>>);
 
 /// When what happened.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Times {
-    pub pending: Option<Timestamp>,
-    pub decided: Option<Timestamp>,
-    pub created: Option<Timestamp>,
-    pub fleet_called: Option<Timestamp>,
-    pub fleet_answered: Option<Timestamp>,
-    pub registered: Option<Timestamp>,
-    pub initialised: Option<Timestamp>,
+struct Times {
+    pending: Option<Timestamp>,
+    decided: Option<Timestamp>,
+    created: Option<Timestamp>,
+    fleet_called: Option<Timestamp>,
+    fleet_answered: Option<Timestamp>,
+    registered: Option<Timestamp>,
+    initialised: Option<Timestamp>,
 }
 
 /// Seconds of each stage; zero where one was not seen by this process.
@@ -33,6 +33,8 @@ pub(crate) struct Seconds {
     pub fleet: f64,
     pub fleet_to_registered: f64,
     pub registered_to_initialised: f64,
+    /// From the pending pod to the call of CreateFleet.
+    pub to_fleet: f64,
     pub total: f64,
 }
 
@@ -47,12 +49,12 @@ impl Stages {
         self.all().entry(claim.clone()).or_default().fleet_called = Some(Timestamp::now());
     }
 
-    /// Returns the times so far.
-    pub(crate) fn fleet_answered(&self, claim: &Text) -> Times {
+    /// Returns the seconds so far.
+    pub(crate) fn fleet_answered(&self, claim: &Text) -> Seconds {
         let mut all = self.all();
         let times = all.entry(claim.clone()).or_default();
         times.fleet_answered = Some(Timestamp::now());
-        *times
+        times.seconds()
     }
 
     /// Returns the seconds since the instance was bought.
@@ -94,7 +96,7 @@ impl Stages {
 }
 
 impl Times {
-    pub(crate) fn seconds(&self) -> Seconds {
+    fn seconds(&self) -> Seconds {
         Seconds {
             pending_to_decided: between(self.pending, self.decided),
             decided_to_created: between(self.decided, self.created),
@@ -102,6 +104,7 @@ impl Times {
             fleet: between(self.fleet_called, self.fleet_answered),
             fleet_to_registered: between(self.fleet_answered, self.registered),
             registered_to_initialised: between(self.registered, self.initialised),
+            to_fleet: between(self.pending.or(self.created), self.fleet_called),
             total: between(self.pending.or(self.created), self.initialised),
         }
     }

@@ -1,11 +1,24 @@
-//! The Terraform and OpenTofu provider of Joiner.
+//! `terraform-provider-joiner`: the Terraform and OpenTofu provider of Joiner.
+//!
+//! A configuration becomes a cluster that gives its own pods nodes: configuration -> typed resource -> rules -> plan (offline) ->
+//! apply (server-side apply, Helm, IAM) -> read (drift, by meaning). Start-up builds no client: one apply starts four processes.
 
 mod cluster;
 mod helm;
 mod objects;
+mod plain;
 mod provider;
 mod report;
 mod resources;
 mod yaml;
 
-fn main() {}
+use std::process::ExitCode;
+use tfplugin::{ServeOptions, serve};
+
+fn main() -> ExitCode {
+    let options = ServeOptions {
+        address: "registry.opentofu.org/joiner-dev/joiner",
+        version: env!("CARGO_PKG_VERSION"),
+    };
+    serve(options, provider::JoinerProvider)
+}

@@ -31,6 +31,7 @@ pub(crate) fn helm(error: &HelmError) -> Diagnostics {
         HelmError::Start { .. } => "Helm cannot be run",
         HelmError::Failed { .. } => "Helm failed",
         HelmError::Cancelled { .. } => "Helm was stopped",
+        HelmError::Taken(_) => "The release exists already",
         HelmError::Chart(_) => "The chart cannot be used",
         HelmError::Values(_) => "The values cannot be used",
         HelmError::Record { .. } => "The release's record cannot be read",

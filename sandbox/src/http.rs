@@ -103,7 +103,8 @@ where
     for (name, value) in ask.headers {
         request = request.header(*name, value);
     }
-    if ask.body.is_some() {
+    let typed = ask.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-type"));
+    if ask.body.is_some() && !typed {
         request = request.header(header::CONTENT_TYPE, "application/json");
     }
     let request = request

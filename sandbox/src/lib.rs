@@ -11,6 +11,7 @@
 //! Invariants: everything listens on loopback; nothing outlives the supervisor; a process is signalled only when its start
 //! time is the recorded one; the product's crates know nothing of this one.
 
+mod aws;
 mod control_plane;
 mod duration;
 mod embedded;

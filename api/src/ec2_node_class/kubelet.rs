@@ -49,11 +49,19 @@ pub struct KubeletConfiguration {
     #[schemars(extend("x-kubernetes-validations" = schema::cel(&[SIGNALS])))]
     pub eviction_soft_grace_period: BTreeMap<String, String>,
     /// Disk usage in percent at which unused images are removed.
-    #[serde(default, rename = "imageGCHighThresholdPercent", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        rename = "imageGCHighThresholdPercent",
+        skip_serializing_if = "Option::is_none"
+    )]
     #[schemars(range(min = 0, max = 100))]
     pub image_gc_high_threshold_percent: Option<i32>,
     /// Disk usage in percent down to which unused images are removed.
-    #[serde(default, rename = "imageGCLowThresholdPercent", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        rename = "imageGCLowThresholdPercent",
+        skip_serializing_if = "Option::is_none"
+    )]
     #[schemars(range(min = 0, max = 100))]
     pub image_gc_low_threshold_percent: Option<i32>,
     /// What is kept for Kubernetes' own processes: cpu, memory, ephemeral-storage, pid.

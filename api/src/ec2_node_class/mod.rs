@@ -30,6 +30,10 @@ pub use self::{
 use crate::schema;
 
 /// What kind of EC2 instance is launched.
+#[expect(
+    clippy::duplicated_attributes,
+    reason = "each column of `kubectl get` is an attribute of its own"
+)]
 #[derive(CustomResource, Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[kube(
     group = "karpenter.k8s.aws",
@@ -60,7 +64,11 @@ pub struct EC2NodeClassSpec {
     #[schemars(length(min = 1, max = 30), extend("x-kubernetes-validations" = selectors::ami_rules()))]
     pub ami_selector_terms: Vec<AmiSelectorTerm>,
     /// Whether instances get a public IP address; without it the subnet decides.
-    #[serde(default, rename = "associatePublicIPAddress", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        rename = "associatePublicIPAddress",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub associate_public_ip_address: Option<bool>,
     /// The instances' disks; without any, the image family's default.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -229,7 +229,10 @@ pub(super) fn ami_rules() -> Value {
 /// CEL rules of the subnet terms.
 pub(super) fn subnet_rules() -> Value {
     schema::cel(&[
-        ("size(self) > 0", "no subnet can be found without a term: add one with 'id' or 'tags'"),
+        (
+            "size(self) > 0",
+            "no subnet can be found without a term: add one with 'id' or 'tags'",
+        ),
         (
             "self.all(term, has(term.tags) || has(term.id))",
             "a term needs something to search by: set 'id' or 'tags'",
@@ -280,7 +283,10 @@ pub(super) fn reservation_rules() -> Value {
 /// CEL rules of the instances' tags.
 pub(super) fn tag_rules() -> Value {
     let mut rules = vec![
-        rule("self.all(key, size(key) > 0)", "a tag needs a key: remove the empty one"),
+        rule(
+            "self.all(key, size(key) > 0)",
+            "a tag needs a key: remove the empty one",
+        ),
         rule(
             "self.all(key, !key.startsWith('kubernetes.io/cluster'))",
             "tags that start with kubernetes.io/cluster mark who owns the instance and are set by the controller: remove it",

@@ -60,9 +60,12 @@ pub struct BlockDevice {
     pub volume_initialization_rate: Option<i32>,
     /// The volume's size as a whole number with the unit Gi, G, Ti or T.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String", regex(
-        pattern = r"^((?:[1-9][0-9]{0,3}|[1-4][0-9]{4}|[5][0-8][0-9]{3}|59000)Gi|(?:[1-9][0-9]{0,3}|[1-5][0-9]{4}|[6][0-3][0-9]{3}|64000)G|([1-9]||[1-5][0-7]|58)Ti|([1-9]||[1-5][0-9]|6[0-3]|64)T)$"
-    ))]
+    #[schemars(
+        with = "String",
+        regex(
+            pattern = r"^((?:[1-9][0-9]{0,3}|[1-4][0-9]{4}|[5][0-8][0-9]{3}|59000)Gi|(?:[1-9][0-9]{0,3}|[1-5][0-9]{4}|[6][0-3][0-9]{3}|64000)G|([1-9]||[1-5][0-7]|58)Ti|([1-9]||[1-5][0-9]|6[0-3]|64)T)$"
+        )
+    )]
     pub volume_size: Option<Quantity>,
     /// The kind of volume.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -19,7 +19,11 @@ pub(super) fn text(nanos: i128, format: Format) -> String {
             exponent => format!("e{exponent}"),
         }),
         Format::Binary | Format::Decimal => decimal(nanos, |power| {
-            DECIMAL.get(power as usize).copied().unwrap_or_default().to_owned()
+            DECIMAL
+                .get(power as usize)
+                .copied()
+                .unwrap_or_default()
+                .to_owned()
         }),
     }
 }

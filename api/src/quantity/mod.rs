@@ -44,7 +44,11 @@ pub struct QuantityError {
 
 impl Quantity {
     /// Nothing.
-    pub const ZERO: Self = Self { nanos: 0, format: Format::Decimal, text: None };
+    pub const ZERO: Self = Self {
+        nanos: 0,
+        format: Format::Decimal,
+        text: None,
+    };
 
     /// A whole number of units, printed in decimal: cores, pods, devices.
     pub fn from_units(units: i64) -> Self {
@@ -62,7 +66,11 @@ impl Quantity {
     }
 
     fn new(nanos: i128, format: Format) -> Self {
-        Self { nanos, format, text: None }
+        Self {
+            nanos,
+            format,
+            text: None,
+        }
     }
 
     /// Whole units, rounded away from zero as Kubernetes does, cut off at the limits of `i64`.
@@ -92,7 +100,9 @@ impl Quantity {
 
     /// The text as written, or the canonical form of a computed quantity.
     pub fn text(&self) -> String {
-        self.text.as_deref().map_or_else(|| self.to_string(), str::to_owned)
+        self.text
+            .as_deref()
+            .map_or_else(|| self.to_string(), str::to_owned)
     }
 }
 
@@ -119,8 +129,14 @@ impl FromStr for Quantity {
     type Err = QuantityError;
 
     fn from_str(text: &str) -> Result<Self, QuantityError> {
-        let (nanos, format) = parse::parse(text).ok_or_else(|| QuantityError { text: text.to_owned() })?;
-        Ok(Self { nanos, format, text: Some(text.into()) })
+        let (nanos, format) = parse::parse(text).ok_or_else(|| QuantityError {
+            text: text.to_owned(),
+        })?;
+        Ok(Self {
+            nanos,
+            format,
+            text: Some(text.into()),
+        })
     }
 }
 

@@ -74,7 +74,10 @@ fn multiplier(suffix: &str) -> Option<(Multiplier, Format)> {
 fn scale_by_ten(whole: &str, fraction: &str, exponent: i64) -> i128 {
     let mut digits = format!("{whole}{fraction}");
     // The place of the point in the number of nanounits, counted from the left.
-    let point = i64::try_from(whole.len()).unwrap_or(i64::MAX).saturating_add(exponent).saturating_add(9);
+    let point = i64::try_from(whole.len())
+        .unwrap_or(i64::MAX)
+        .saturating_add(exponent)
+        .saturating_add(9);
     let Ok(point) = usize::try_from(point) else {
         return i128::from(digits.bytes().any(|digit| digit != b'0'));
     };
@@ -102,15 +105,18 @@ fn scale_by_two(whole: &str, fraction: &str, exponent: u32) -> i128 {
     let (high, low) = padded.split_at(9);
     let high = number(high) * factor;
     let low_scaled = number(low) * factor;
-    let rest = i128::from(
-        low_scaled % NANOS != 0 || fraction.bytes().skip(18).any(|digit| digit != b'0'),
-    );
-    whole.saturating_add(high).saturating_add(low_scaled / NANOS).saturating_add(rest)
+    let rest = i128::from(low_scaled % NANOS != 0 || fraction.bytes().skip(18).any(|digit| digit != b'0'));
+    whole
+        .saturating_add(high)
+        .saturating_add(low_scaled / NANOS)
+        .saturating_add(rest)
 }
 
 /// Digits as a number, cut off at the largest.
 fn number(digits: &str) -> i128 {
     digits.bytes().fold(0_i128, |total, digit| {
-        total.saturating_mul(10).saturating_add(i128::from(digit.saturating_sub(b'0')))
+        total
+            .saturating_mul(10)
+            .saturating_add(i128::from(digit.saturating_sub(b'0')))
     })
 }

@@ -24,14 +24,17 @@ fn agrees_with_kubernetes() {
             assert_eq!(quantity.to_string(), canonical, "canonical form of {text:?}");
         }
         assert_eq!(quantity.text(), text);
-        // Go wraps around where the result exceeds 63 bits; we stop at the limit.
-        let fits = |unit: i128| (quantity.nanos() / unit).unsigned_abs() < i64::MAX.unsigned_abs().into();
-        // Go forgets the sign when it rounds fractions that it holds as decimals; its canonical form is right.
-        let sign_lost = quantity.nanos() < 0 && !columns[2].starts_with('-');
-        if fits(NANOS) && !sign_lost {
+        // Go wraps around where the result exceeds 63 bits; we stop at the limit. Of negative numbers that are
+        // not whole, Go's rounding depends on how it holds them; its canonical form is right.
+        let comparable = |unit: i128| {
+            let fits = (quantity.nanos() / unit).unsigned_abs() < i64::MAX.unsigned_abs().into();
+            let whole = quantity.nanos() % unit == 0 && i64::try_from(quantity.nanos()).is_ok();
+            fits && (quantity.nanos() >= 0 || whole)
+        };
+        if comparable(NANOS) {
             assert_eq!(quantity.value().to_string(), columns[2], "value of {text:?}");
         }
-        if fits(NANOS_PER_MILLI) && !sign_lost {
+        if comparable(NANOS_PER_MILLI) {
             assert_eq!(quantity.milli().to_string(), columns[3], "milli of {text:?}");
         }
     }
@@ -59,15 +62,22 @@ fn stops_at_the_limits() {
 
 #[test]
 fn reads_numbers_and_keeps_texts() {
-    for (json, written, canonical) in
-        [("4", "\"4\"", "4"), ("\"1.5Gi\"", "\"1.5Gi\"", "1536Mi"), ("0.5", "\"0.5\"", "500m")]
-    {
+    for (json, written, canonical) in [
+        ("4", "\"4\"", "4"),
+        ("\"1.5Gi\"", "\"1.5Gi\"", "1536Mi"),
+        ("0.5", "\"0.5\"", "500m"),
+    ] {
         let quantity: Quantity = serde_json::from_str(json).unwrap();
         assert_eq!(serde_json::to_string(&quantity).unwrap(), written);
         assert_eq!(quantity.to_string(), canonical);
     }
-    let error = serde_json::from_str::<Quantity>("\"lots\"").unwrap_err().to_string();
-    assert!(error.contains("\"lots\" is no quantity; write a number"), "{error}");
+    let error = serde_json::from_str::<Quantity>("\"lots\"")
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("\"lots\" is no quantity; write a number"),
+        "{error}"
+    );
 }
 
 #[test]

@@ -47,7 +47,10 @@ impl Rules {
             alone["x-kubernetes-validations"] = rules;
             alone
         };
-        let rules = schema["x-kubernetes-validations"].as_array().cloned().unwrap_or_default();
+        let rules = schema["x-kubernetes-validations"]
+            .as_array()
+            .cloned()
+            .unwrap_or_default();
         let each = rules.iter().map(|rule| {
             let text = rule["rule"].as_str().unwrap_or_default();
             Rule {
@@ -61,8 +64,15 @@ impl Rules {
             }
         });
         let each: Vec<Rule> = each.collect();
-        let all = if rules.is_empty() { json!({}) } else { with_rules(rules.into()) };
-        Self { all: compile_schema(&all), each }
+        let all = if rules.is_empty() {
+            json!({})
+        } else {
+            with_rules(rules.into())
+        };
+        Self {
+            all: compile_schema(&all),
+            each,
+        }
     }
 
     /// The messages of the rules that do not hold.
@@ -78,23 +88,46 @@ impl Rules {
             return Vec::new();
         }
         if blocked.touches(path) {
-            let broken = self.each.iter().filter(|rule| !rule.holds(node, value, old, path, blocked));
+            let broken = self
+                .each
+                .iter()
+                .filter(|rule| !rule.holds(node, value, old, path, blocked));
             return broken.map(|rule| rule.message.clone()).collect();
         }
         // A rule that cannot be evaluated (a number that is no number, a field that is missing) does not hold,
         // as at the API server; then the error's message is not the rule's own.
-        let Err(errors) = validate_compiled(&self.all, value, old) else { return Vec::new() };
+        let Err(errors) = validate_compiled(&self.all, value, old) else {
+            return Vec::new();
+        };
         let is_broken = |rule: &Rule| errors.iter().any(|error| error.rule == rule.text);
-        self.each.iter().filter(|rule| is_broken(rule)).map(|rule| rule.message.clone()).collect()
+        self.each
+            .iter()
+            .filter(|rule| is_broken(rule))
+            .map(|rule| rule.message.clone())
+            .collect()
     }
 }
 
 impl Rule {
     /// Whether the rule holds as far as it can be told.
-    fn holds(&self, node: &Node, value: &Value, old: Option<&Value>, path: &JsonPath, blocked: &UnknownPaths) -> bool {
+    fn holds(
+        &self,
+        node: &Node,
+        value: &Value,
+        old: Option<&Value>,
+        path: &JsonPath,
+        blocked: &UnknownPaths,
+    ) -> bool {
         let blind = |look: &Look| {
-            let place = look.field.as_ref().map_or_else(|| path.clone(), |field| path.field(field));
-            if look.presence { blocked.covers(&place) } else { blocked.touches(&place) }
+            let place = look
+                .field
+                .as_ref()
+                .map_or_else(|| path.clone(), |field| path.field(field));
+            if look.presence {
+                blocked.covers(&place)
+            } else {
+                blocked.touches(&place)
+            }
         };
         if (node.is_map() && !self.reads_values) || !self.looks_at.iter().any(blind) {
             return self.evaluate(value, old);
@@ -104,12 +137,20 @@ impl Rule {
         }
         match value {
             Value::Array(items) => {
-                let known = items.iter().enumerate().filter(|(place, _)| !blocked.touches(&path.index(*place)));
+                let known = items
+                    .iter()
+                    .enumerate()
+                    .filter(|(place, _)| !blocked.touches(&path.index(*place)));
                 self.evaluate(&known.map(|(_, item)| item.clone()).collect(), None)
             }
             Value::Object(entries) => {
-                let known = entries.iter().filter(|(key, _)| !blocked.touches(&path.field(key)));
-                self.evaluate(&known.map(|(key, entry)| (key.clone(), entry.clone())).collect(), None)
+                let known = entries
+                    .iter()
+                    .filter(|(key, _)| !blocked.touches(&path.field(key)));
+                self.evaluate(
+                    &known.map(|(key, entry)| (key.clone(), entry.clone())).collect(),
+                    None,
+                )
             }
             _ => true,
         }
@@ -135,7 +176,12 @@ pub(super) fn check(
         return;
     }
     for message in node.rules.broken(node, value, old, path, blocked) {
-        found.push(Violation { path: path.clone(), value: Some(value.clone()), message, source: Source::Cel });
+        found.push(Violation {
+            path: path.clone(),
+            value: Some(value.clone()),
+            message,
+            source: Source::Cel,
+        });
     }
     for (child_path, child, child_value) in node.children(value, path) {
         // Only fields keep their identity over a change; an item of a list may be another than before.
@@ -152,13 +198,21 @@ static SELF: LazyLock<Option<Regex>> =
 
 /// What of `self` the text of a rule reads.
 fn looks(rule: &str) -> Vec<Look> {
-    let Some(pattern) = SELF.as_ref() else { return vec![Look { field: None, presence: false }] };
+    let Some(pattern) = SELF.as_ref() else {
+        return vec![Look {
+            field: None,
+            presence: false,
+        }];
+    };
     pattern
         .captures_iter(rule)
         .map(|found| {
             let before = found.get(1).map(|text| text.as_str());
             let is_call = found.get(3).is_some();
-            let field = found.get(2).filter(|_| !is_call).map(|name| name.as_str().to_owned());
+            let field = found
+                .get(2)
+                .filter(|_| !is_call)
+                .map(|name| name.as_str().to_owned());
             let presence = match (before, &field) {
                 (Some("has("), Some(_)) => true,
                 (Some("size(" | "in "), None) => !is_call && found.get(4).is_none(),
@@ -175,14 +229,18 @@ fn bare(schema: &Value) -> Value {
         Value::Object(fields) => fields
             .iter()
             .filter(|(name, _)| {
-                !matches!(name.as_str(), "x-kubernetes-validations" | "default" | "description" | "anyOf")
+                !matches!(
+                    name.as_str(),
+                    "x-kubernetes-validations" | "default" | "description" | "anyOf"
+                )
             })
             .map(|(name, value)| {
                 let value = match (name.as_str(), value) {
                     // Here the names are data: a field may be called `default`.
-                    ("properties", Value::Object(properties)) => {
-                        properties.iter().map(|(name, schema)| (name.clone(), bare(schema))).collect()
-                    }
+                    ("properties", Value::Object(properties)) => properties
+                        .iter()
+                        .map(|(name, schema)| (name.clone(), bare(schema)))
+                        .collect(),
                     _ => bare(value),
                 };
                 (name.clone(), value)
@@ -201,16 +259,31 @@ mod tests {
         for (rule, want) in [
             ("size(self) > 0", vec![(None, true)]),
             ("self.all(term, has(term.id))", vec![(None, false)]),
-            ("has(self.role) != has(self.instanceProfile)", vec![(Some("role"), true), (Some("instanceProfile"), true)]),
+            (
+                "has(self.role) != has(self.instanceProfile)",
+                vec![(Some("role"), true), (Some("instanceProfile"), true)],
+            ),
             ("!('x' in self)", vec![(None, true)]),
             ("signal in self.evictionSoft", vec![(Some("evictionSoft"), false)]),
-            ("has(self.replicas) == has(oldSelf.replicas)", vec![(Some("replicas"), true)]),
+            (
+                "has(self.replicas) == has(oldSelf.replicas)",
+                vec![(Some("replicas"), true)],
+            ),
             ("self == oldSelf", vec![(None, false)]),
-            ("self.limits.all(name, name == 'nodes')", vec![(Some("limits"), false)]),
-            ("self.all(key, size(self[key]) > 0)", vec![(None, false), (None, false)]),
+            (
+                "self.limits.all(name, name == 'nodes')",
+                vec![(Some("limits"), false)],
+            ),
+            (
+                "self.all(key, size(self[key]) > 0)",
+                vec![(None, false), (None, false)],
+            ),
         ] {
             let found = looks(rule);
-            let found: Vec<_> = found.iter().map(|look| (look.field.as_deref(), look.presence)).collect();
+            let found: Vec<_> = found
+                .iter()
+                .map(|look| (look.field.as_deref(), look.presence))
+                .collect();
             assert_eq!(found, want, "{rule}");
         }
     }

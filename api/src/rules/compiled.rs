@@ -37,7 +37,11 @@ static SCHEMAS: LazyLock<BTreeMap<String, Value>> = LazyLock::new(|| {
 fn compile(name: &str) -> Node {
     let mut schema = SCHEMAS.get(name).cloned().unwrap_or_else(|| json!({}));
     // Every object has these; a CRD does not list them.
-    for (field, kind) in [("apiVersion", "string"), ("kind", "string"), ("metadata", "object")] {
+    for (field, kind) in [
+        ("apiVersion", "string"),
+        ("kind", "string"),
+        ("metadata", "object"),
+    ] {
         schema["properties"][field] = json!({"type": kind});
     }
     Node::compile(&schema)

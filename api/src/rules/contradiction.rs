@@ -6,6 +6,7 @@ use super::JsonPath;
 use crate::Operator;
 
 /// What is left of a label's values.
+#[derive(Default)]
 pub(super) struct Allowed {
     /// One of these, when there is a list.
     only: Option<BTreeSet<String>>,
@@ -16,20 +17,6 @@ pub(super) struct Allowed {
     must_exist: bool,
     must_not_exist: bool,
     from: Vec<(JsonPath, String)>,
-}
-
-impl Default for Allowed {
-    fn default() -> Self {
-        Self {
-            only: None,
-            not: BTreeSet::new(),
-            min: None,
-            max: None,
-            must_exist: false,
-            must_not_exist: false,
-            from: Vec::new(),
-        }
-    }
 }
 
 impl Allowed {
@@ -67,7 +54,9 @@ impl Allowed {
             return !self.must_exist && !bounded;
         }
         if let Some(only) = &self.only {
-            return only.iter().any(|value| !self.not.contains(value) && (!bounded || self.in_bounds(value)));
+            return only
+                .iter()
+                .any(|value| !self.not.contains(value) && (!bounded || self.in_bounds(value)));
         }
         if !bounded {
             return true;
@@ -82,7 +71,11 @@ impl Allowed {
 
     /// The requirements so far, for a message.
     pub(super) fn describe(&self) -> String {
-        self.from.iter().map(|(path, text)| format!("\"{text}\" ({path})")).collect::<Vec<_>>().join(" and ")
+        self.from
+            .iter()
+            .map(|(path, text)| format!("\"{text}\" ({path})"))
+            .collect::<Vec<_>>()
+            .join(" and ")
     }
 
     fn at_least(&mut self, bound: Option<i64>) {
@@ -110,7 +103,8 @@ mod tests {
 
     #[test]
     fn sees_what_excludes_each_other() {
-        let cases: &[(&[(Operator, &[&str])], bool)] = &[
+        type Requirement = (Operator, &'static [&'static str]);
+        let cases: &[(&[Requirement], bool)] = &[
             (&[(In, &["a", "b"]), (In, &["b", "c"])], true),
             (&[(In, &["a"]), (In, &["b"])], false),
             (&[(In, &["a"]), (NotIn, &["a"])], false),

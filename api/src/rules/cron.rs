@@ -3,8 +3,18 @@
 //! Input: the text. Output: what is wrong with it, if anything. Only the grammar is checked here; when a
 //! schedule is active is decided by the controller.
 
-const MACROS: [&str; 7] = ["@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly"];
-const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+const MACROS: [&str; 7] = [
+    "@yearly",
+    "@annually",
+    "@monthly",
+    "@weekly",
+    "@daily",
+    "@midnight",
+    "@hourly",
+];
+const MONTHS: [&str; 12] = [
+    "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
+];
 const DAYS: [&str; 7] = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
 
 struct Field {
@@ -15,17 +25,43 @@ struct Field {
 }
 
 const FIELDS: [Field; 5] = [
-    Field { name: "minute", min: 0, max: 59, words: &[] },
-    Field { name: "hour", min: 0, max: 23, words: &[] },
-    Field { name: "day of month", min: 1, max: 31, words: &[] },
-    Field { name: "month", min: 1, max: 12, words: &MONTHS },
-    Field { name: "day of week", min: 0, max: 6, words: &DAYS },
+    Field {
+        name: "minute",
+        min: 0,
+        max: 59,
+        words: &[],
+    },
+    Field {
+        name: "hour",
+        min: 0,
+        max: 23,
+        words: &[],
+    },
+    Field {
+        name: "day of month",
+        min: 1,
+        max: 31,
+        words: &[],
+    },
+    Field {
+        name: "month",
+        min: 1,
+        max: 12,
+        words: &MONTHS,
+    },
+    Field {
+        name: "day of week",
+        min: 0,
+        max: 6,
+        words: &DAYS,
+    },
 ];
 
 /// What is wrong with a schedule; nothing when it can be used.
 pub(super) fn problem(schedule: &str) -> Option<String> {
     if schedule.starts_with('@') {
-        return (!MACROS.contains(&schedule)).then(|| format!("unknown macro; use one of {}", MACROS.join(", ")));
+        return (!MACROS.contains(&schedule))
+            .then(|| format!("unknown macro; use one of {}", MACROS.join(", ")));
     }
     if schedule.starts_with("TZ=") || schedule.starts_with("CRON_TZ=") {
         return Some("schedules are in UTC: remove the time zone and convert the hours".to_owned());
@@ -37,7 +73,10 @@ pub(super) fn problem(schedule: &str) -> Option<String> {
             fields.len()
         ));
     }
-    FIELDS.iter().zip(fields).find_map(|(field, text)| field.problem(text))
+    FIELDS
+        .iter()
+        .zip(fields)
+        .find_map(|(field, text)| field.problem(text))
 }
 
 impl Field {
@@ -61,8 +100,15 @@ impl Field {
             None => (self.number(range), self.number(range)),
         };
         let (Some(start), Some(end)) = (start, end) else {
-            let names = if self.words.is_empty() { "" } else { " or a name of three letters" };
-            return Some(self.text(part, &format!("use *, or numbers from {} to {}{names}", self.min, self.max)));
+            let names = if self.words.is_empty() {
+                ""
+            } else {
+                " or a name of three letters"
+            };
+            return Some(self.text(
+                part,
+                &format!("use *, or numbers from {} to {}{names}", self.min, self.max),
+            ));
         };
         if start < self.min || end > self.max {
             return Some(self.text(part, &format!("numbers go from {} to {}", self.min, self.max)));
@@ -90,7 +136,12 @@ mod tests {
     #[test]
     fn knows_the_grammar() {
         for good in [
-            "@daily", "@midnight", "0 9 * * mon-fri", "*/15 0-8,20-23 1,15 JAN-mar ?", "0 0 31 12 6", "5/10 * * * *",
+            "@daily",
+            "@midnight",
+            "0 9 * * mon-fri",
+            "*/15 0-8,20-23 1,15 JAN-mar ?",
+            "0 0 31 12 6",
+            "5/10 * * * *",
         ] {
             assert_eq!(problem(good), None, "{good}");
         }

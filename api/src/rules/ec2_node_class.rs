@@ -30,11 +30,15 @@ pub(super) fn ec2_node_class(class: &View<'_>, found: &mut Vec<Violation>) {
 
 /// EC2 refuses a launch with settings that the kind of volume does not have.
 fn check_volume(ebs: &View<'_>, found: &mut Vec<Violation>) {
-    let Some(kind) = ebs.text("volumeType") else { return };
+    let Some(kind) = ebs.text("volumeType") else {
+        return;
+    };
     if let Some(iops) = ebs.field("iops")
         && !matches!(kind, "gp3" | "io1" | "io2")
     {
-        found.push(iops.fail(format!("{kind} volumes have no settable IOPS: remove it, or use gp3, io1 or io2")));
+        found.push(iops.fail(format!(
+            "{kind} volumes have no settable IOPS: remove it, or use gp3, io1 or io2"
+        )));
     }
     if !ebs.may_have("iops") && matches!(kind, "io1" | "io2") {
         found.push(ebs.fail(format!("{kind} volumes need 'iops': set it, or use gp3")));
@@ -42,17 +46,23 @@ fn check_volume(ebs: &View<'_>, found: &mut Vec<Violation>) {
     if let Some(throughput) = ebs.field("throughput")
         && kind != "gp3"
     {
-        found.push(throughput.fail(format!("{kind} volumes have no settable throughput: remove it, or use gp3")));
+        found.push(throughput.fail(format!(
+            "{kind} volumes have no settable throughput: remove it, or use gp3"
+        )));
     }
 }
 
 fn check_device_names(spec: &View<'_>, found: &mut Vec<Violation>) {
     let mut seen = std::collections::BTreeMap::new();
     for mapping in spec.field("blockDeviceMappings").iter().flat_map(View::items) {
-        let Some(name) = mapping.field("deviceName") else { continue };
+        let Some(name) = mapping.field("deviceName") else {
+            continue;
+        };
         let Some(text) = name.value.as_str() else { continue };
         if let Some(first) = seen.insert(text, mapping.path.clone()) {
-            found.push(name.fail(format!("the device {text} is already mapped at {first}: use another name")));
+            found.push(name.fail(format!(
+                "the device {text} is already mapped at {first}: use another name"
+            )));
         }
     }
 }

@@ -138,18 +138,33 @@ pub(super) fn check(settings: &View<'_>, found: &mut Vec<Violation>) {
     for (name, value) in settings.entries() {
         let place = value.unwrap_or_else(|| settings.clone());
         if name == "registerWithTaints" {
-            found.push(place.fail("taints belong to the pool: set 'taints' or 'startupTaints' of the NodePool instead"));
+            found.push(
+                place.fail(
+                    "taints belong to the pool: set 'taints' or 'startupTaints' of the NodePool instead",
+                ),
+            );
         } else if !KNOWN.contains(&name) {
             let hint = nearest::hint(name, KNOWN.iter().copied());
             found.push(place.fail(format!("the kubelet has no setting {name:?}{hint}")));
         }
     }
     for address in settings.field("clusterDNS").iter().flat_map(View::items) {
-        if address.value.as_str().is_some_and(|text| text.parse::<IpAddr>().is_err()) {
-            found.push(address.fail(format!("{} is no IP address, for example 10.100.0.10", address.value)));
+        if address
+            .value
+            .as_str()
+            .is_some_and(|text| text.parse::<IpAddr>().is_err())
+        {
+            found.push(address.fail(format!(
+                "{} is no IP address, for example 10.100.0.10",
+                address.value
+            )));
         }
     }
-    for (_, period) in settings.field("evictionSoftGracePeriod").iter().flat_map(View::entries) {
+    for (_, period) in settings
+        .field("evictionSoftGracePeriod")
+        .iter()
+        .flat_map(View::entries)
+    {
         if let Some(period) = period
             && let Some(Err(error)) = period.value.as_str().map(str::parse::<GoDuration>)
         {

@@ -24,11 +24,11 @@ use std::fmt;
 
 use serde_json::Value;
 
+use self::view::View;
 pub use self::{
     path::{JsonPath, Segment},
     unknown::UnknownPaths,
 };
-use self::view::View;
 
 /// The kinds that are checked here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -45,7 +45,12 @@ pub enum Kind {
 
 impl Kind {
     /// The kinds in the order of [`crate::crds`].
-    pub const ALL: [Self; 4] = [Self::NodePool, Self::NodeClaim, Self::NodeOverlay, Self::EC2NodeClass];
+    pub const ALL: [Self; 4] = [
+        Self::NodePool,
+        Self::NodeClaim,
+        Self::NodeOverlay,
+        Self::EC2NodeClass,
+    ];
 
     /// Group and version, as in manifests.
     pub fn api_version(self) -> &'static str {
@@ -111,8 +116,8 @@ impl fmt::Display for Violation {
 pub fn check(kind: Kind, object: &Value, unknown: &UnknownPaths, old: Option<&Value>) -> Vec<Violation> {
     let schema = compiled::schema(kind);
     let root = JsonPath::root();
-    let object = schema.with_defaults(object, &root, unknown);
-    let old = old.map(|old| schema.with_defaults(old, &root, &UnknownPaths::none()));
+    let object = with_defaults(kind, object, unknown);
+    let old = old.map(|old| with_defaults(kind, old, &UnknownPaths::none()));
     let mut found = Vec::new();
     schema.check(&object, &root, unknown, &mut found);
 
@@ -131,10 +136,24 @@ pub fn check(kind: Kind, object: &Value, unknown: &UnknownPaths, old: Option<&Va
     one_per_place(found)
 }
 
+/// The object as the API server stores it: with the CRD's defaults where values are missing. Values at unknown
+/// paths are kept as they are.
+pub fn with_defaults(kind: Kind, object: &Value, unknown: &UnknownPaths) -> Value {
+    compiled::schema(kind).with_defaults(object, &JsonPath::root(), unknown)
+}
+
 fn check_header(kind: Kind, object: &View<'_>, found: &mut Vec<Violation>) {
     for (field, want) in [("apiVersion", kind.api_version()), ("kind", kind.as_str())] {
-        if let Some(value) = object.field(field).filter(|field| field.value.as_str() != Some(want)) {
-            found.push(value.fail(format!("is {}, but this is checked as a {} of {}", value.value, kind.as_str(), kind.api_version())));
+        if let Some(value) = object
+            .field(field)
+            .filter(|field| field.value.as_str() != Some(want))
+        {
+            found.push(value.fail(format!(
+                "is {}, but this is checked as a {} of {}",
+                value.value,
+                kind.as_str(),
+                kind.api_version()
+            )));
         }
     }
     if let Some(name) = object.fields(&["metadata", "name"])
@@ -150,10 +169,14 @@ fn check_header(kind: Kind, object: &View<'_>, found: &mut Vec<Violation>) {
 /// Sorted by place. Where the CRD refuses a value and a rule of ours says more about the same value, they
 /// become one violation with the words that say more.
 fn one_per_place(found: Vec<Violation>) -> Vec<Violation> {
-    let (running, mut refused): (Vec<_>, Vec<_>) =
-        found.into_iter().partition(|violation| violation.source == Source::Runtime);
+    let (running, mut refused): (Vec<_>, Vec<_>) = found
+        .into_iter()
+        .partition(|violation| violation.source == Source::Runtime);
     for violation in running {
-        match refused.iter_mut().find(|other| other.path == violation.path && other.source == Source::Cel) {
+        match refused
+            .iter_mut()
+            .find(|other| other.path == violation.path && other.source == Source::Cel)
+        {
             Some(other) => other.message = violation.message,
             None => refused.push(violation),
         }

@@ -41,7 +41,8 @@ pub(super) fn is_dns_name(name: &str) -> bool {
 }
 
 fn is_name(name: &str) -> bool {
-    name.bytes().all(|c| c.is_ascii_alphanumeric() || matches!(c, b'-' | b'_' | b'.'))
+    name.bytes()
+        .all(|c| c.is_ascii_alphanumeric() || matches!(c, b'-' | b'_' | b'.'))
         && name.bytes().next().is_some_and(|c| c.is_ascii_alphanumeric())
         && name.bytes().last().is_some_and(|c| c.is_ascii_alphanumeric())
 }

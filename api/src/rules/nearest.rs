@@ -14,12 +14,17 @@ pub(super) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) 
 
 /// `; did you mean "x"?` or nothing.
 pub(super) fn hint<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
-    nearest(name, known).map(|near| format!("; did you mean {near:?}?")).unwrap_or_default()
+    nearest(name, known)
+        .map(|near| format!("; did you mean {near:?}?"))
+        .unwrap_or_default()
 }
 
 /// Case, underscores and dashes make no difference to what is meant.
 fn fold(name: &str) -> Vec<char> {
-    name.chars().filter(|c| !matches!(c, '_' | '-')).flat_map(char::to_lowercase).collect()
+    name.chars()
+        .filter(|c| !matches!(c, '_' | '-'))
+        .flat_map(char::to_lowercase)
+        .collect()
 }
 
 /// Levenshtein's distance.
@@ -43,7 +48,14 @@ mod tests {
 
     #[test]
     fn finds_what_is_meant() {
-        let known = ["requirements", "taints", "startupTaints", "expireAfter", "In", "NotIn"];
+        let known = [
+            "requirements",
+            "taints",
+            "startupTaints",
+            "expireAfter",
+            "In",
+            "NotIn",
+        ];
         for (name, want) in [
             ("requirments", Some("requirements")),
             ("expire_after", Some("expireAfter")),

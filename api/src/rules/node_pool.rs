@@ -43,9 +43,15 @@ pub(super) fn node_overlay(overlay: &View<'_>, found: &mut Vec<Violation>) {
         labels::RESOURCE_GAUDI,
         labels::RESOURCE_EFA,
     ];
-    for (name, value) in overlay.fields(&["spec", "capacity"]).iter().flat_map(View::entries) {
+    for (name, value) in overlay
+        .fields(&["spec", "capacity"])
+        .iter()
+        .flat_map(View::entries)
+    {
         if let Some(value) = value.filter(|_| reported.contains(&name)) {
-            found.push(value.fail(format!("{name} comes from the instance type and cannot be overlaid: remove it")));
+            found.push(value.fail(format!(
+                "{name} comes from the instance type and cannot be overlaid: remove it"
+            )));
         }
     }
 }
@@ -60,9 +66,15 @@ fn check_template(spec: &View<'_>, template_labels: Option<&View<'_>>, found: &m
     if let Some(reference) = spec.field("nodeClassRef")
         && reference.text("group") == Some(labels::AWS_GROUP)
         && let Some(kind) = reference.field("kind")
-        && kind.value.as_str().is_some_and(|kind| !kind.is_empty() && kind != "EC2NodeClass")
+        && kind
+            .value
+            .as_str()
+            .is_some_and(|kind| !kind.is_empty() && kind != "EC2NodeClass")
     {
-        found.push(kind.fail(format!("the group {} has one kind of node class: use EC2NodeClass", labels::AWS_GROUP)));
+        found.push(kind.fail(format!(
+            "the group {} has one kind of node class: use EC2NodeClass",
+            labels::AWS_GROUP
+        )));
     }
 }
 
@@ -71,13 +83,17 @@ fn check_pool_name(pool: &View<'_>, found: &mut Vec<Violation>) {
     if let Some(name) = pool.fields(&["metadata", "name"])
         && name.value.as_str().is_some_and(|text| text.len() > 63)
     {
-        found.push(name.fail("nodes carry the pool's name as a label, so it may have at most 63 characters: shorten it"));
+        found.push(name.fail(
+            "nodes carry the pool's name as a label, so it may have at most 63 characters: shorten it",
+        ));
     }
 }
 
 fn check_labels(template_labels: &View<'_>, found: &mut Vec<Violation>) {
     for (key, value) in template_labels.entries() {
-        let Some(problem) = names::label_key(key) else { continue };
+        let Some(problem) = names::label_key(key) else {
+            continue;
+        };
         let place = value.unwrap_or_else(|| template_labels.clone());
         found.push(place.fail(format!("{key:?} is no label key: {problem}")));
     }
@@ -98,7 +114,9 @@ fn check_taints(spec: &View<'_>, found: &mut Vec<Violation>) {
             {
                 found.push(value.fail(problem));
             }
-            let Some(effect) = taint.text("effect") else { continue };
+            let Some(effect) = taint.text("effect") else {
+                continue;
+            };
             if let Some(first) = seen.insert((name, effect), taint.path.clone()) {
                 found.push(taint.fail(format!(
                     "the taint {name}:{effect} is already at {first}: remove one, or use another effect"
@@ -123,6 +141,8 @@ fn check_duration(parent: &View<'_>, name: &str, found: &mut Vec<Violation>) {
         && let Some(Err(error @ crate::DurationError::TooLong(_))) =
             duration.value.as_str().map(str::parse::<GoDuration>)
     {
-        found.push(duration.fail(format!("{error}; use a shorter one, or Never where that is allowed")));
+        found.push(duration.fail(format!(
+            "{error}; use a shorter one, or Never where that is allowed"
+        )));
     }
 }

@@ -67,7 +67,9 @@ impl fmt::Display for JsonPath {
         for (place, segment) in self.0.iter().enumerate() {
             match segment {
                 Segment::Index(index) => write!(f, "[{index}]")?,
-                Segment::Field(name) if !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric()) => {
+                Segment::Field(name)
+                    if !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric()) =>
+                {
                     write!(f, "{}{name}", if place == 0 { "" } else { "." })?;
                 }
                 Segment::Field(name) => write!(f, "[{name:?}]")?,

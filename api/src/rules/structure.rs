@@ -20,13 +20,36 @@ pub(super) struct Node {
 }
 
 enum Shape {
-    Object { properties: BTreeMap<String, Node>, required: Vec<String>, open: bool },
-    Map { values: Box<Node>, max: Option<usize> },
-    List { items: Box<Node>, min: usize, max: Option<usize>, keyed: Keyed },
-    Text { pattern: Option<Pattern>, allowed: Vec<String>, min: usize, max: Option<usize>, time: bool },
-    Integer { min: Option<i64>, max: Option<i64> },
+    Object {
+        properties: BTreeMap<String, Node>,
+        required: Vec<String>,
+        open: bool,
+    },
+    Map {
+        values: Box<Node>,
+        max: Option<usize>,
+    },
+    List {
+        items: Box<Node>,
+        min: usize,
+        max: Option<usize>,
+        keyed: Keyed,
+    },
+    Text {
+        pattern: Option<Pattern>,
+        allowed: Vec<String>,
+        min: usize,
+        max: Option<usize>,
+        time: bool,
+    },
+    Integer {
+        min: Option<i64>,
+        max: Option<i64>,
+    },
     Boolean,
-    Quantity { pattern: Option<Pattern> },
+    Quantity {
+        pattern: Option<Pattern>,
+    },
     Any,
 }
 
@@ -43,7 +66,10 @@ struct Pattern {
 
 impl Pattern {
     fn new(text: &str) -> Self {
-        Self { text: text.to_owned(), compiled: OnceLock::new() }
+        Self {
+            text: text.to_owned(),
+            compiled: OnceLock::new(),
+        }
     }
 
     fn matches(&self, value: &str) -> bool {
@@ -72,18 +98,25 @@ impl Node {
     }
 
     /// The nodes below, as (step, node): the value's fields, entries or items that have a schema.
-    pub(super) fn children<'a>(&'a self, value: &'a Value, path: &JsonPath) -> Vec<(JsonPath, &'a Node, &'a Value)> {
+    pub(super) fn children<'a>(
+        &'a self,
+        value: &'a Value,
+        path: &JsonPath,
+    ) -> Vec<(JsonPath, &'a Node, &'a Value)> {
         match (&self.shape, value) {
             (Shape::Object { properties, .. }, Value::Object(fields)) => fields
                 .iter()
                 .filter_map(|(name, value)| Some((path.field(name), properties.get(name)?, value)))
                 .collect(),
-            (Shape::Map { values, .. }, Value::Object(entries)) => {
-                entries.iter().map(|(key, value)| (path.field(key), &**values, value)).collect()
-            }
-            (Shape::List { items, .. }, Value::Array(list)) => {
-                list.iter().enumerate().map(|(place, value)| (path.index(place), &**items, value)).collect()
-            }
+            (Shape::Map { values, .. }, Value::Object(entries)) => entries
+                .iter()
+                .map(|(key, value)| (path.field(key), &**values, value))
+                .collect(),
+            (Shape::List { items, .. }, Value::Array(list)) => list
+                .iter()
+                .enumerate()
+                .map(|(place, value)| (path.index(place), &**items, value))
+                .collect(),
             _ => Vec::new(),
         }
     }
@@ -93,32 +126,40 @@ impl Node {
         matches!(self.shape, Shape::Map { .. })
     }
 
-    /// The value as the API server stores it: defaults filled in, nulls removed (except for unknown values).
+    /// The value as the API server stores it: defaults filled in for what is missing or null.
     pub(super) fn with_defaults(&self, value: &Value, path: &JsonPath, unknown: &UnknownPaths) -> Value {
-        let is_gone = |value: &Value, path: &JsonPath| value.is_null() && !unknown.covers(path);
         match (&self.shape, value) {
             (Shape::Object { properties, .. }, Value::Object(fields)) => {
                 let mut result = serde_json::Map::new();
                 for (name, field) in fields {
                     let here = path.field(name);
                     match properties.get(name) {
-                        Some(_) if is_gone(field, &here) => {}
-                        Some(node) => drop(result.insert(name.clone(), node.with_defaults(field, &here, unknown))),
+                        Some(node) if field.is_null() && node.default.is_some() && !unknown.covers(&here) => {
+                        }
+                        Some(node) => {
+                            drop(result.insert(name.clone(), node.with_defaults(field, &here, unknown)))
+                        }
                         None => drop(result.insert(name.clone(), field.clone())),
                     }
                 }
                 for (name, node) in properties {
                     if let Some(default) = node.default.as_ref().filter(|_| !result.contains_key(name)) {
-                        result.insert(name.clone(), node.with_defaults(default, &path.field(name), unknown));
+                        result.insert(
+                            name.clone(),
+                            node.with_defaults(default, &path.field(name), unknown),
+                        );
                     }
                 }
                 Value::Object(result)
             }
             (Shape::Map { values, .. }, Value::Object(entries)) => entries
                 .iter()
-                .map(|(key, entry)| (key, entry, path.field(key)))
-                .filter(|(_, entry, here)| !is_gone(entry, here))
-                .map(|(key, entry, here)| (key.clone(), values.with_defaults(entry, &here, unknown)))
+                .map(|(key, entry)| {
+                    (
+                        key.clone(),
+                        values.with_defaults(entry, &path.field(key), unknown),
+                    )
+                })
                 .collect(),
             (Shape::List { items, .. }, Value::Array(list)) => list
                 .iter()
@@ -130,19 +171,35 @@ impl Node {
     }
 
     /// Adds the violations of a value and all below it.
-    pub(super) fn check(&self, value: &Value, path: &JsonPath, unknown: &UnknownPaths, found: &mut Vec<Violation>) {
+    pub(super) fn check(
+        &self,
+        value: &Value,
+        path: &JsonPath,
+        unknown: &UnknownPaths,
+        found: &mut Vec<Violation>,
+    ) {
         if unknown.covers(path) {
             return;
         }
         let mut fail = |message: String| found.push(violation(path, Some(value), message));
         match (&self.shape, value) {
             (Shape::Any, _) | (Shape::Boolean, Value::Bool(_)) => {}
-            (Shape::Object { properties, required, open }, Value::Object(fields)) => {
+            (
+                Shape::Object {
+                    properties,
+                    required,
+                    open,
+                },
+                Value::Object(fields),
+            ) => {
                 check_names(properties, *open, fields, path, found);
                 for name in required.iter().filter(|name| !fields.contains_key(*name)) {
                     let missing = path.field(name);
                     if !unknown.covers(&missing) {
-                        let about = properties.get(name).map(|node| node.description.as_str()).unwrap_or_default();
+                        let about = properties
+                            .get(name)
+                            .map(|node| node.description.as_str())
+                            .unwrap_or_default();
                         let message = format!("is required but not set. {about}");
                         found.push(violation(&missing, None, message.trim_end().to_owned()));
                     }
@@ -150,34 +207,62 @@ impl Node {
             }
             (Shape::Map { max, .. }, Value::Object(entries)) => {
                 if let Some(max) = max.filter(|max| entries.len() > *max) {
-                    fail(format!("has {} entries, but at most {max} are allowed: remove some", entries.len()));
+                    fail(format!(
+                        "has {} entries, but at most {max} are allowed: remove some",
+                        entries.len()
+                    ));
                 }
             }
             (Shape::List { min, max, keyed, .. }, Value::Array(list)) => {
                 if list.len() < *min {
-                    fail(format!("has {} entries, but needs at least {min}: add one", list.len()));
+                    fail(format!(
+                        "has {} entries, but needs at least {min}: add one",
+                        list.len()
+                    ));
                 }
                 if let Some(max) = max.filter(|max| list.len() > *max) {
-                    fail(format!("has {} entries, but at most {max} are allowed: remove some", list.len()));
+                    fail(format!(
+                        "has {} entries, but at most {max} are allowed: remove some",
+                        list.len()
+                    ));
                 }
                 check_keys(keyed, list, path, unknown, found);
             }
-            (Shape::Text { pattern, allowed, min, max, time }, Value::String(text)) => {
+            (
+                Shape::Text {
+                    pattern,
+                    allowed,
+                    min,
+                    max,
+                    time,
+                },
+                Value::String(text),
+            ) => {
                 let length = text.chars().count();
                 if !allowed.is_empty() && !allowed.contains(text) {
                     let hint = nearest::hint(text, allowed.iter().map(String::as_str));
-                    fail(format!("{text:?} is not allowed; use one of {}{hint}", allowed.join(", ")));
+                    fail(format!(
+                        "{text:?} is not allowed; use one of {}{hint}",
+                        allowed.join(", ")
+                    ));
                 }
                 if let Some(pattern) = pattern.as_ref().filter(|pattern| !pattern.matches(text)) {
-                    fail(format!("{text:?} is not allowed; expected {}", pattern.expectation()));
+                    fail(format!(
+                        "{text:?} is not allowed; expected {}",
+                        pattern.expectation()
+                    ));
                 } else if length < *min {
                     fail(format!("must not be empty. {}", self.description));
                 }
                 if let Some(max) = max.filter(|max| length > *max) {
-                    fail(format!("has {length} characters, but at most {max} are allowed: shorten it"));
+                    fail(format!(
+                        "has {length} characters, but at most {max} are allowed: shorten it"
+                    ));
                 }
                 if *time && text.parse::<jiff::Timestamp>().is_err() {
-                    fail(format!("{text:?} is no time; expected RFC 3339, for example 2026-01-31T09:00:00Z"));
+                    fail(format!(
+                        "{text:?} is no time; expected RFC 3339, for example 2026-01-31T09:00:00Z"
+                    ));
                 }
             }
             (Shape::Integer { min, max }, Value::Number(number)) if is_whole(number) => {
@@ -185,13 +270,19 @@ impl Node {
                     min.is_some_and(|min| number < min) || max.is_some_and(|max| number > max)
                 });
                 if outside {
-                    fail(format!("{number} is out of range; expected {}", range(*min, *max)));
+                    fail(format!(
+                        "{number} is out of range; expected {}",
+                        range(*min, *max)
+                    ));
                 }
             }
             (Shape::Quantity { .. }, Value::Number(number)) if is_whole(number) => {}
             (Shape::Quantity { pattern }, Value::String(text)) => {
                 if let Some(pattern) = pattern.as_ref().filter(|pattern| !pattern.matches(text)) {
-                    fail(format!("{text:?} is not allowed; expected {}", pattern.expectation()));
+                    fail(format!(
+                        "{text:?} is not allowed; expected {}",
+                        pattern.expectation()
+                    ));
                 }
             }
             (shape, value) => fail(format!("must be {}, not {}", shape.words(), kind(value))),
@@ -211,13 +302,19 @@ impl Shape {
             return Self::Quantity { pattern: pattern() };
         }
         let texts = |name: &str| -> Vec<String> {
-            schema[name].as_array().into_iter().flatten().filter_map(|v| v.as_str().map(str::to_owned)).collect()
+            schema[name]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .filter_map(|v| v.as_str().map(str::to_owned))
+                .collect()
         };
         match schema["type"].as_str() {
             Some("object") => match (schema.get("properties"), schema.get("additionalProperties")) {
-                (None, Some(values)) if values.is_object() => {
-                    Self::Map { values: Box::new(Node::compile(values)), max: count("maxProperties") }
-                }
+                (None, Some(values)) if values.is_object() => Self::Map {
+                    values: Box::new(Node::compile(values)),
+                    max: count("maxProperties"),
+                },
                 (None, None) => Self::Any,
                 (properties, _) => Self::Object {
                     properties: properties
@@ -252,7 +349,10 @@ impl Shape {
                     Some("int32") => (Some(i32::MIN.into()), Some(i32::MAX.into())),
                     _ => (None, None),
                 };
-                Self::Integer { min: whole("minimum").or(low), max: whole("maximum").or(high) }
+                Self::Integer {
+                    min: whole("minimum").or(low),
+                    max: whole("maximum").or(high),
+                }
             }
             Some("boolean") => Self::Boolean,
             _ => Self::Any,
@@ -286,20 +386,36 @@ fn check_names(
     for (name, value) in fields.iter().filter(|(name, _)| !properties.contains_key(*name)) {
         let known = || properties.keys().map(String::as_str);
         let hint = match nearest::hint(name, known()) {
-            hint if hint.is_empty() => format!("; the fields here are {}", known().collect::<Vec<_>>().join(", ")),
+            hint if hint.is_empty() => {
+                format!("; the fields here are {}", known().collect::<Vec<_>>().join(", "))
+            }
             hint => hint,
         };
-        found.push(violation(&path.field(name), Some(value), format!("there is no field {name:?}{hint}")));
+        found.push(violation(
+            &path.field(name),
+            Some(value),
+            format!("there is no field {name:?}{hint}"),
+        ));
     }
 }
 
-fn check_keys(keyed: &Keyed, list: &[Value], path: &JsonPath, unknown: &UnknownPaths, found: &mut Vec<Violation>) {
+fn check_keys(
+    keyed: &Keyed,
+    list: &[Value],
+    path: &JsonPath,
+    unknown: &UnknownPaths,
+    found: &mut Vec<Violation>,
+) {
     let key = |item: &Value| match keyed {
         Keyed::No => None,
         Keyed::Set => Some(item.to_string()),
-        Keyed::By(names) => {
-            Some(names.iter().map(|name| item[name.as_str()].to_string()).collect::<Vec<_>>().join(", "))
-        }
+        Keyed::By(names) => Some(
+            names
+                .iter()
+                .map(|name| item[name.as_str()].to_string())
+                .collect::<Vec<_>>()
+                .join(", "),
+        ),
     };
     let mut seen = BTreeMap::new();
     for (place, item) in list.iter().enumerate() {
@@ -316,7 +432,12 @@ fn check_keys(keyed: &Keyed, list: &[Value], path: &JsonPath, unknown: &UnknownP
 }
 
 fn violation(path: &JsonPath, value: Option<&Value>, message: String) -> Violation {
-    Violation { path: path.clone(), value: value.cloned(), message, source: Source::Schema }
+    Violation {
+        path: path.clone(),
+        value: value.cloned(),
+        message,
+        source: Source::Schema,
+    }
 }
 
 fn is_whole(number: &serde_json::Number) -> bool {

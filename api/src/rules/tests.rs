@@ -31,7 +31,10 @@ fn class() -> Value {
 
 fn texts(kind: Kind, object: &Value, unknown: &[JsonPath]) -> Vec<String> {
     let unknown: UnknownPaths = unknown.iter().cloned().collect();
-    check(kind, object, &unknown, None).iter().map(ToString::to_string).collect()
+    check(kind, object, &unknown, None)
+        .iter()
+        .map(ToString::to_string)
+        .collect()
 }
 
 /// A path from a text such as `spec.tags.a` or `spec.terms.0.id`.
@@ -51,83 +54,164 @@ fn messages_name_place_value_expectation_and_remedy() {
     let mut broken = pool();
     broken["spec"]["template"]["spec"]["requirements"][0]["operator"] = "Equals".into();
     broken["spec"]["template"]["spec"]["requirments"] = json!([]);
-    broken["spec"]["template"]["spec"]["nodeClassRef"].as_object_mut().unwrap().remove("name");
+    broken["spec"]["template"]["spec"]["nodeClassRef"]
+        .as_object_mut()
+        .unwrap()
+        .remove("name");
     broken["spec"]["template"]["spec"]["expireAfter"] = "30d".into();
     broken["spec"]["weight"] = 200.into();
-    assert_eq!(texts(Kind::NodePool, &broken, &[]), [
-        "spec.template.spec.expireAfter: \"30d\" is not allowed; expected a duration in h, m and s, for example 720h or 1h30m, or Never",
-        "spec.template.spec.nodeClassRef.name: is required but not set. Name of the class.",
-        "spec.template.spec.requirements[0].operator: \"Equals\" is not allowed; use one of In, NotIn, Exists, DoesNotExist, Gt, Lt, Gte, Lte",
-        "spec.template.spec.requirments: there is no field \"requirments\"; did you mean \"requirements\"?",
-        "spec.weight: 200 is out of range; expected a whole number from 1 to 100",
-    ]);
+    assert_eq!(
+        texts(Kind::NodePool, &broken, &[]),
+        [
+            "spec.template.spec.expireAfter: \"30d\" is not allowed; expected a duration in h, m and s, for example 720h or 1h30m, or Never",
+            "spec.template.spec.nodeClassRef.name: is required but not set. Name of the class.",
+            "spec.template.spec.requirements[0].operator: \"Equals\" is not allowed; use one of In, NotIn, Exists, DoesNotExist, Gt, Lt, Gte, Lte",
+            "spec.template.spec.requirments: there is no field \"requirments\"; did you mean \"requirements\"?",
+            "spec.weight: 200 is out of range; expected a whole number from 1 to 100",
+        ]
+    );
     let mut contradictory = pool();
     contradictory["spec"]["template"]["spec"]["requirements"][1] =
         json!({"key": "beta.kubernetes.io/arch", "operator": "In", "values": ["amd64"]});
-    assert_eq!(texts(Kind::NodePool, &contradictory, &[]), [
-        "spec.template.spec.requirements[1]: no node can meet \"kubernetes.io/arch In amd64\" together with \"In arm64\" (spec.template.spec.requirements[0]): remove or change one of them",
-    ]);
+    assert_eq!(
+        texts(Kind::NodePool, &contradictory, &[]),
+        [
+            "spec.template.spec.requirements[1]: no node can meet \"kubernetes.io/arch In amd64\" together with \"In arm64\" (spec.template.spec.requirements[0]): remove or change one of them",
+        ]
+    );
     let mut mistyped = pool();
-    mistyped["spec"]["template"]["spec"]["requirements"][0]["key"] = "karpenter.k8s.aws/instance-famly".into();
-    assert_eq!(texts(Kind::NodePool, &mistyped, &[]), [
-        "spec.template.spec.requirements[0].key: \"karpenter.k8s.aws/instance-famly\" lies in the reserved domain karpenter.k8s.aws and is none of its known labels; did you mean \"karpenter.k8s.aws/instance-family\"?",
-    ]);
+    mistyped["spec"]["template"]["spec"]["requirements"][0]["key"] =
+        "karpenter.k8s.aws/instance-famly".into();
+    assert_eq!(
+        texts(Kind::NodePool, &mistyped, &[]),
+        [
+            "spec.template.spec.requirements[0].key: \"karpenter.k8s.aws/instance-famly\" lies in the reserved domain karpenter.k8s.aws and is none of its known labels; did you mean \"karpenter.k8s.aws/instance-family\"?",
+        ]
+    );
 }
 
 #[test]
 fn what_is_unknown_is_not_judged_and_all_else_is() {
-    let cases: &[(&str, Kind, fn() -> Value, &[&str], &[&str])] = &[
+    /// What, kind, object, unknown paths, paths of the violations.
+    type Row = (
+        &'static str,
+        Kind,
+        fn() -> Value,
+        &'static [&'static str],
+        &'static [&'static str],
+    );
+    let cases: &[Row] = &[
         // A required value that is unknown is not missing.
-        ("role unknown", Kind::EC2NodeClass, || {
-            let mut class = class();
-            class["spec"].as_object_mut().unwrap().remove("role");
-            class
-        }, &["spec.role"], &[]),
-        ("role unknown and a bad tag", Kind::EC2NodeClass, || {
-            let mut class = class();
-            class["spec"]["role"] = Value::Null;
-            class["spec"]["tags"] = json!({"karpenter.sh/nodepool": "x"});
-            class
-        }, &["spec.role"], &["spec.tags"]),
+        (
+            "role unknown",
+            Kind::EC2NodeClass,
+            || {
+                let mut class = class();
+                class["spec"].as_object_mut().unwrap().remove("role");
+                class
+            },
+            &["spec.role"],
+            &[],
+        ),
+        (
+            "role unknown and a bad tag",
+            Kind::EC2NodeClass,
+            || {
+                let mut class = class();
+                class["spec"]["role"] = Value::Null;
+                class["spec"]["tags"] = json!({"karpenter.sh/nodepool": "x"});
+                class
+            },
+            &["spec.role"],
+            &["spec.tags"],
+        ),
         // The family's rule does not look at the role.
-        ("role unknown and a family that does not fit", Kind::EC2NodeClass, || {
-            let mut class = class();
-            class["spec"]["amiFamily"] = "Bottlerocket".into();
-            class
-        }, &["spec.role"], &["spec"]),
+        (
+            "role unknown and a family that does not fit",
+            Kind::EC2NodeClass,
+            || {
+                let mut class = class();
+                class["spec"]["amiFamily"] = "Bottlerocket".into();
+                class
+            },
+            &["spec.role"],
+            &["spec"],
+        ),
         // An unknown tag value says nothing about the key beside it.
-        ("tag value unknown", Kind::EC2NodeClass, || {
-            let mut class = class();
-            class["spec"]["tags"] = json!({"kubernetes.io/cluster/x": null, "a": null});
-            class
-        }, &["spec.tags.a", "spec.tags.kubernetes!io/cluster/x"], &["spec.tags"]),
-        ("one term unknown, the other bad", Kind::EC2NodeClass, || {
-            let mut class = class();
-            class["spec"]["subnetSelectorTerms"] = json!([{"id": null}, {}]);
-            class
-        }, &["spec.subnetSelectorTerms.0.id"], &["spec.subnetSelectorTerms"]),
-        ("a selector's tag value unknown, another empty", Kind::EC2NodeClass, || {
-            let mut class = class();
-            class["spec"]["securityGroupSelectorTerms"] = json!([{"tags": {"a": null, "b": ""}}]);
-            class
-        }, &["spec.securityGroupSelectorTerms.0.tags.a"], &["spec.securityGroupSelectorTerms[0].tags"]),
-        ("values unknown", Kind::NodePool, || {
-            let mut pool = pool();
-            pool["spec"]["template"]["spec"]["requirements"][0]["values"] = Value::Null;
-            pool
-        }, &["spec.template.spec.requirements.0.values"], &[]),
-        ("values unknown, the next requirement empty", Kind::NodePool, || {
-            let mut pool = pool();
-            pool["spec"]["template"]["spec"]["requirements"][1]["values"] = json!([]);
-            pool
-        }, &["spec.template.spec.requirements.0.values"], &["spec.template.spec.requirements"]),
-        ("one value unknown, no contradiction known", Kind::NodePool, || {
-            let mut pool = pool();
-            pool["spec"]["template"]["spec"]["requirements"][1] =
-                json!({"key": "kubernetes.io/arch", "operator": "In", "values": ["amd64", null]});
-            pool
-        }, &["spec.template.spec.requirements.1.values.1"], &[]),
-        ("all unknown", Kind::NodePool, || json!({"spec": null}), &["spec"], &[]),
+        (
+            "tag value unknown",
+            Kind::EC2NodeClass,
+            || {
+                let mut class = class();
+                class["spec"]["tags"] = json!({"kubernetes.io/cluster/x": null, "a": null});
+                class
+            },
+            &["spec.tags.a", "spec.tags.kubernetes!io/cluster/x"],
+            &["spec.tags"],
+        ),
+        (
+            "one term unknown, the other bad",
+            Kind::EC2NodeClass,
+            || {
+                let mut class = class();
+                class["spec"]["subnetSelectorTerms"] = json!([{"id": null}, {}]);
+                class
+            },
+            &["spec.subnetSelectorTerms.0.id"],
+            &["spec.subnetSelectorTerms"],
+        ),
+        (
+            "a selector's tag value unknown, another empty",
+            Kind::EC2NodeClass,
+            || {
+                let mut class = class();
+                class["spec"]["securityGroupSelectorTerms"] = json!([{"tags": {"a": null, "b": ""}}]);
+                class
+            },
+            &["spec.securityGroupSelectorTerms.0.tags.a"],
+            &["spec.securityGroupSelectorTerms[0].tags"],
+        ),
+        (
+            "values unknown",
+            Kind::NodePool,
+            || {
+                let mut pool = pool();
+                pool["spec"]["template"]["spec"]["requirements"][0]["values"] = Value::Null;
+                pool
+            },
+            &["spec.template.spec.requirements.0.values"],
+            &[],
+        ),
+        (
+            "values unknown, the next requirement empty",
+            Kind::NodePool,
+            || {
+                let mut pool = pool();
+                pool["spec"]["template"]["spec"]["requirements"][1]["values"] = json!([]);
+                pool
+            },
+            &["spec.template.spec.requirements.0.values"],
+            &["spec.template.spec.requirements"],
+        ),
+        (
+            "one value unknown, no contradiction known",
+            Kind::NodePool,
+            || {
+                let mut pool = pool();
+                pool["spec"]["template"]["spec"]["requirements"][1] =
+                    json!({"key": "kubernetes.io/arch", "operator": "In", "values": ["amd64", null]});
+                pool
+            },
+            &["spec.template.spec.requirements.1.values.1"],
+            &[],
+        ),
+        (
+            "all unknown",
+            Kind::NodePool,
+            || json!({"spec": null}),
+            &["spec"],
+            &[],
+        ),
     ];
     for (what, kind, object, unknown, want) in cases {
         let unknown: UnknownPaths = unknown
@@ -135,8 +219,10 @@ fn what_is_unknown_is_not_judged_and_all_else_is() {
             .map(|text| path(text))
             .map(|path| JsonPath(path.0.into_iter().map(dots).collect()))
             .collect();
-        let found: Vec<String> =
-            check(*kind, &object(), &unknown, None).iter().map(|violation| violation.path.to_string()).collect();
+        let found: Vec<String> = check(*kind, &object(), &unknown, None)
+            .iter()
+            .map(|violation| violation.path.to_string())
+            .collect();
         assert_eq!(found, *want, "{what}");
     }
 }
@@ -161,20 +247,36 @@ fn changes_are_judged_only_with_the_object_before() {
     // The API server's defaults are not a change.
     let mut written = pool();
     written["spec"]["disruption"] = json!({"consolidateAfter": "0s"});
-    assert_eq!(check(Kind::NodePool, &pool(), &UnknownPaths::none(), Some(&written)), []);
+    assert_eq!(
+        check(Kind::NodePool, &pool(), &UnknownPaths::none(), Some(&written)),
+        []
+    );
 }
 
 #[test]
 fn another_kind_is_named() {
-    let found = texts(Kind::NodePool, &json!({"kind": "NodeClaim", "spec": pool()["spec"]}), &[]);
-    assert_eq!(found, ["kind: is \"NodeClaim\", but this is checked as a NodePool of karpenter.sh/v1"]);
+    let found = texts(
+        Kind::NodePool,
+        &json!({"kind": "NodeClaim", "spec": pool()["spec"]}),
+        &[],
+    );
+    assert_eq!(
+        found,
+        ["kind: is \"NodeClaim\", but this is checked as a NodePool of karpenter.sh/v1"]
+    );
 }
 
 #[test]
 fn paths_print_as_kubectl_does() {
     for (path, want) in [
-        (JsonPath::root().field("spec").field("terms").index(2).field("id"), "spec.terms[2].id"),
-        (JsonPath::root().field("metadata").field("labels").field("a.b/c"), "metadata.labels[\"a.b/c\"]"),
+        (
+            JsonPath::root().field("spec").field("terms").index(2).field("id"),
+            "spec.terms[2].id",
+        ),
+        (
+            JsonPath::root().field("metadata").field("labels").field("a.b/c"),
+            "metadata.labels[\"a.b/c\"]",
+        ),
         (JsonPath::root(), ""),
     ] {
         assert_eq!(path.to_string(), want);
@@ -187,7 +289,11 @@ fn every_pattern_has_words() {
         if let Some(pattern) = schema["pattern"].as_str() {
             assert!(words::of_pattern(pattern).is_some(), "no words for {pattern}");
         }
-        for child in schema["properties"].as_object().into_iter().flat_map(|p| p.values()) {
+        for child in schema["properties"]
+            .as_object()
+            .into_iter()
+            .flat_map(|p| p.values())
+        {
             walk(child);
         }
         for step in ["items", "additionalProperties"] {

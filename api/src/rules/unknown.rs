@@ -20,7 +20,9 @@ impl UnknownPaths {
 
     /// Whether the value at `path`, or a part of it, is unknown.
     pub fn touches(&self, path: &JsonPath) -> bool {
-        self.0.iter().any(|unknown| unknown.contains(path) || path.contains(unknown))
+        self.0
+            .iter()
+            .any(|unknown| unknown.contains(path) || path.contains(unknown))
     }
 
     pub(super) fn with(&self, more: impl IntoIterator<Item = JsonPath>) -> Self {

@@ -15,7 +15,11 @@ pub(super) struct View<'a> {
 impl<'a> View<'a> {
     /// The whole object.
     pub(super) fn root(value: &'a Value, unknown: &'a UnknownPaths) -> Self {
-        Self { value, path: JsonPath::root(), unknown }
+        Self {
+            value,
+            path: JsonPath::root(),
+            unknown,
+        }
     }
 
     /// A field's value, if it is there and known.
@@ -35,7 +39,8 @@ impl<'a> View<'a> {
 
     /// Whether the field is there or may be there.
     pub(super) fn may_have(&self, name: &str) -> bool {
-        self.value.get(name).is_some_and(|value| !value.is_null()) || self.unknown.covers(&self.path.field(name))
+        self.value.get(name).is_some_and(|value| !value.is_null())
+            || self.unknown.covers(&self.path.field(name))
     }
 
     /// Whether the value and all below it are known.
@@ -75,6 +80,10 @@ impl<'a> View<'a> {
     }
 
     fn step(&self, path: JsonPath, value: &'a Value) -> Option<Self> {
-        (!self.unknown.covers(&path) && !value.is_null()).then_some(Self { value, path, unknown: self.unknown })
+        (!self.unknown.covers(&path) && !value.is_null()).then_some(Self {
+            value,
+            path,
+            unknown: self.unknown,
+        })
     }
 }

@@ -5,7 +5,7 @@
 use joiner_api::rules::Kind;
 use serde_json::{Value, json};
 
-use crate::support::edit::edit;
+use crate::support::edit::{edit, try_edit};
 
 /// What must be said about an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,18 +29,20 @@ pub(crate) struct Case {
 }
 
 type Edits = &'static [(&'static str, &'static str)];
+type Row = (&'static str, Edits, Verdict);
 
 /// All cases.
 pub(crate) fn all() -> Vec<Case> {
     let mut cases = Vec::new();
-    for (kind, rows) in [
-        (Kind::NodePool, super::cases::node_pool::ROWS),
-        (Kind::NodeClaim, super::cases::node_claim::ROWS),
-        (Kind::NodeOverlay, super::cases::node_overlay::ROWS),
-        (Kind::EC2NodeClass, super::cases::ec2_node_class::ROWS),
-    ] {
-        for (what, edits, verdict) in rows {
-            cases.push(Case { kind, what, before: None, object: edited(kind, edits), verdict: *verdict });
+    for kind in Kind::ALL {
+        for (what, edits, verdict) in rows(kind) {
+            cases.push(Case {
+                kind,
+                what,
+                before: None,
+                object: edited(kind, edits),
+                verdict: *verdict,
+            });
         }
     }
     for (kind, what, before, after, verdict) in CHANGES {
@@ -55,14 +57,71 @@ pub(crate) fn all() -> Vec<Case> {
     cases
 }
 
+/// Objects with the edits of two rows of the table each: `count` a kind, the same ones at every run.
+pub(crate) fn mixed(kind: Kind, count: usize) -> Vec<(String, Value)> {
+    let rows = rows(kind);
+    let mut seed = 0x2545_f491_4f6c_dd1d_u64;
+    let mut next = |limit: usize| {
+        // Marsaglia's xorshift: any spread will do, as long as it never changes.
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        usize::try_from(seed % u64::try_from(limit).unwrap_or(1)).unwrap_or(0)
+    };
+    (0..count)
+        .filter_map(|_| {
+            let (first, second) = (&rows[next(rows.len())], &rows[next(rows.len())]);
+            let mut object = edited(kind, first.1);
+            second
+                .1
+                .iter()
+                .try_for_each(|(pointer, json)| try_edit(&mut object, pointer, json))?;
+            Some((format!("{} + {}", first.0, second.0), object))
+        })
+        .collect()
+}
+
+fn rows(kind: Kind) -> &'static [Row] {
+    match kind {
+        Kind::NodePool => node_pool::ROWS,
+        Kind::NodeClaim => node_claim::ROWS,
+        Kind::NodeOverlay => node_overlay::ROWS,
+        Kind::EC2NodeClass => ec2_node_class::ROWS,
+    }
+}
+
 use Verdict::{Refused, Valid};
 
 const CHANGES: &[(Kind, &str, Edits, Edits, Verdict)] = &[
     (Kind::NodePool, "nothing changed", &[], &[], Valid),
-    (Kind::NodePool, "weight changed", &[], &[("/spec/weight", "5")], Valid),
-    (Kind::NodePool, "dynamic to static", &[], &[("/spec/replicas", "2")], Refused("spec")),
-    (Kind::NodePool, "static to dynamic", &[("/spec/replicas", "2")], &[], Refused("spec")),
-    (Kind::NodePool, "another number of replicas", &[("/spec/replicas", "2")], &[("/spec/replicas", "3")], Valid),
+    (
+        Kind::NodePool,
+        "weight changed",
+        &[],
+        &[("/spec/weight", "5")],
+        Valid,
+    ),
+    (
+        Kind::NodePool,
+        "dynamic to static",
+        &[],
+        &[("/spec/replicas", "2")],
+        Refused("spec"),
+    ),
+    (
+        Kind::NodePool,
+        "static to dynamic",
+        &[("/spec/replicas", "2")],
+        &[],
+        Refused("spec"),
+    ),
+    (
+        Kind::NodePool,
+        "another number of replicas",
+        &[("/spec/replicas", "2")],
+        &[("/spec/replicas", "3")],
+        Valid,
+    ),
     (
         Kind::NodePool,
         "another class' name",
@@ -87,10 +146,34 @@ const CHANGES: &[(Kind, &str, Edits, Edits, Verdict)] = &[
         ],
         Refused("spec.template.spec.nodeClassRef"),
     ),
-    (Kind::NodeClaim, "a new label", &[], &[("/metadata/labels", r#"{"a": "b"}"#)], Valid),
-    (Kind::NodeClaim, "another spec", &[], &[("/spec/expireAfter", "\"1h\"")], Refused("spec")),
-    (Kind::NodeClaim, "a default spelt out", &[], &[("/spec/expireAfter", "\"720h\"")], Valid),
-    (Kind::EC2NodeClass, "another role", &[], &[("/spec/role", "\"other\"")], Valid),
+    (
+        Kind::NodeClaim,
+        "a new label",
+        &[],
+        &[("/metadata/labels", r#"{"a": "b"}"#)],
+        Valid,
+    ),
+    (
+        Kind::NodeClaim,
+        "another spec",
+        &[],
+        &[("/spec/expireAfter", "\"1h\"")],
+        Refused("spec"),
+    ),
+    (
+        Kind::NodeClaim,
+        "a default spelt out",
+        &[],
+        &[("/spec/expireAfter", "\"720h\"")],
+        Valid,
+    ),
+    (
+        Kind::EC2NodeClass,
+        "another role",
+        &[],
+        &[("/spec/role", "\"other\"")],
+        Valid,
+    ),
     (
         Kind::EC2NodeClass,
         "role to profile",
@@ -112,7 +195,9 @@ fn base(kind: Kind) -> Value {
     let requirements = json!([{"key": "kubernetes.io/arch", "operator": "In", "values": ["amd64"]}]);
     let class = json!({"group": "karpenter.k8s.aws", "kind": "EC2NodeClass", "name": "default"});
     let spec = match kind {
-        Kind::NodePool => json!({"template": {"spec": {"nodeClassRef": class, "requirements": requirements}}}),
+        Kind::NodePool => {
+            json!({"template": {"spec": {"nodeClassRef": class, "requirements": requirements}}})
+        }
         Kind::NodeClaim => json!({"nodeClassRef": class, "requirements": requirements}),
         Kind::NodeOverlay => json!({"requirements": requirements}),
         Kind::EC2NodeClass => json!({

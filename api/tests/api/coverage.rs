@@ -8,7 +8,12 @@ use serde_json::Value;
 use crate::cases::{self, Case, Verdict};
 
 fn check(case: &Case) -> Vec<rules::Violation> {
-    rules::check(case.kind, &case.object, &UnknownPaths::none(), case.before.as_ref())
+    rules::check(
+        case.kind,
+        &case.object,
+        &UnknownPaths::none(),
+        case.before.as_ref(),
+    )
 }
 
 #[test]
@@ -27,7 +32,12 @@ fn the_rules_agree_with_the_table() {
         };
         if !right {
             let found: Vec<String> = found.iter().map(|v| format!("{:?} {v}", v.source)).collect();
-            wrong.push(format!("{} {}: want {:?}, found {found:#?}", case.kind.as_str(), case.what, case.verdict));
+            wrong.push(format!(
+                "{} {}: want {:?}, found {found:#?}",
+                case.kind.as_str(),
+                case.what,
+                case.verdict
+            ));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -39,7 +49,8 @@ type Rule = (&'static str, String, String);
 fn rules_of_the_crds() -> BTreeSet<Rule> {
     let mut rules = BTreeSet::new();
     for (kind, crd) in kinds().zip(joiner_api::crds()) {
-        let schema = serde_json::to_value(crd).unwrap()["spec"]["versions"][0]["schema"]["openAPIV3Schema"].clone();
+        let schema =
+            serde_json::to_value(crd).unwrap()["spec"]["versions"][0]["schema"]["openAPIV3Schema"].clone();
         collect(kind, "", &schema, &mut rules);
     }
     rules
@@ -51,8 +62,16 @@ fn kinds() -> impl Iterator<Item = &'static str> {
 }
 
 fn collect(kind: &'static str, path: &str, schema: &Value, rules: &mut BTreeSet<Rule>) {
-    for rule in schema["x-kubernetes-validations"].as_array().into_iter().flatten() {
-        rules.insert((kind, path.to_owned(), rule["message"].as_str().unwrap().to_owned()));
+    for rule in schema["x-kubernetes-validations"]
+        .as_array()
+        .into_iter()
+        .flatten()
+    {
+        rules.insert((
+            kind,
+            path.to_owned(),
+            rule["message"].as_str().unwrap().to_owned(),
+        ));
     }
     for (name, child) in schema["properties"].as_object().into_iter().flatten() {
         collect(kind, &format!("{path}/{name}"), child, rules);
@@ -88,7 +107,10 @@ fn each_cel_rule_has_a_valid_and_an_invalid_object() {
             kept.extend(here.into_iter().map(|place| (kind, place)));
             continue;
         }
-        for violation in check(&case).into_iter().filter(|violation| violation.source == Source::Cel) {
+        for violation in check(&case)
+            .into_iter()
+            .filter(|violation| violation.source == Source::Cel)
+        {
             let place: String = violation
                 .path
                 .0
@@ -103,20 +125,31 @@ fn each_cel_rule_has_a_valid_and_an_invalid_object() {
     }
     // Where a rule of ours says more, its words replace those of the CRD, so the place alone counts.
     let is_broken = |rule: &Rule| {
-        broken.contains(rule) || (rule.1.ends_with("/key") && broken.iter().any(|b| b.0 == rule.0 && b.1 == rule.1))
+        broken.contains(rule)
+            || (rule.1.ends_with("/key") && broken.iter().any(|b| b.0 == rule.0 && b.1 == rule.1))
     };
     let without_invalid: Vec<&Rule> = rules.iter().filter(|rule| !is_broken(rule)).collect();
-    let without_valid: Vec<&Rule> =
-        rules.iter().filter(|(kind, place, _)| !kept.contains(&(*kind, place.clone()))).collect();
-    assert!(without_invalid.is_empty(), "no invalid object for {without_invalid:#?}");
+    let without_valid: Vec<&Rule> = rules
+        .iter()
+        .filter(|(kind, place, _)| !kept.contains(&(*kind, place.clone())))
+        .collect();
+    assert!(
+        without_invalid.is_empty(),
+        "no invalid object for {without_invalid:#?}"
+    );
     assert!(without_valid.is_empty(), "no valid object for {without_valid:#?}");
 }
 
 #[test]
 fn every_message_says_what_to_do() {
-    let verbs = ["set", "add", "remove", "use", "create", "must", "give", "list", "delete", "written", "each"];
+    let verbs = [
+        "set", "add", "remove", "use", "create", "must", "give", "list", "delete", "written", "each",
+    ];
     for (kind, place, message) in rules_of_the_crds() {
-        assert!(verbs.iter().any(|verb| message.contains(verb)), "{kind} {place}: {message}");
+        assert!(
+            verbs.iter().any(|verb| message.contains(verb)),
+            "{kind} {place}: {message}"
+        );
         assert!(message.len() < 200, "{kind} {place}: too long: {message}");
     }
 }

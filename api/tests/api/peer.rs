@@ -63,24 +63,55 @@ fn facts(crd: &Value) -> BTreeMap<String, Value> {
     for name in ["name", "served", "storage", "subresources"] {
         facts.insert(format!("version {name}"), version[name].clone());
     }
-    for (place, column) in version["additionalPrinterColumns"].as_array().into_iter().flatten().enumerate() {
-        facts.insert(format!("column {place}"), json!([column["name"], column["type"], column["jsonPath"], column["priority"]]));
+    for (place, column) in version["additionalPrinterColumns"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .enumerate()
+    {
+        facts.insert(
+            format!("column {place}"),
+            json!([
+                column["name"],
+                column["type"],
+                column["jsonPath"],
+                column["priority"]
+            ]),
+        );
     }
     let schema = &version["schema"]["openAPIV3Schema"];
     node("", schema, &mut facts);
     // Every object has these; listing them changes nothing.
-    facts.retain(|path, _| !["apiVersion ", "kind ", "metadata "].iter().any(|implied| path.starts_with(implied)));
+    facts.retain(|path, _| {
+        !["apiVersion ", "kind ", "metadata "]
+            .iter()
+            .any(|implied| path.starts_with(implied))
+    });
     facts
 }
 
 fn node(path: &str, schema: &Value, facts: &mut BTreeMap<String, Value>) {
-    let here = |keyword: &str| if path.is_empty() { keyword.to_owned() } else { format!("{path} {keyword}") };
+    let here = |keyword: &str| {
+        if path.is_empty() {
+            keyword.to_owned()
+        } else {
+            format!("{path} {keyword}")
+        }
+    };
     for (keyword, value) in schema.as_object().into_iter().flatten() {
         match keyword.as_str() {
             "description" | "title" => {}
             "properties" => {
                 for (name, child) in value.as_object().into_iter().flatten() {
-                    node(&if path.is_empty() { name.clone() } else { format!("{path}.{name}") }, child, facts);
+                    node(
+                        &if path.is_empty() {
+                            name.clone()
+                        } else {
+                            format!("{path}.{name}")
+                        },
+                        child,
+                        facts,
+                    );
                 }
             }
             "items" => node(&format!("{path}[]"), value, facts),
@@ -94,15 +125,21 @@ fn node(path: &str, schema: &Value, facts: &mut BTreeMap<String, Value>) {
 }
 
 fn sorted(list: &Value) -> Value {
-    let mut items: Vec<String> =
-        list.as_array().into_iter().flatten().filter_map(|item| item.as_str().map(str::to_owned)).collect();
+    let mut items: Vec<String> = list
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|item| item.as_str().map(str::to_owned))
+        .collect();
     items.sort();
     items.into()
 }
 
 /// `1` and `1.0` are the same limit.
 fn number(value: &Value) -> Value {
-    value.as_f64().map_or_else(|| value.clone(), |number| json!(number))
+    value
+        .as_f64()
+        .map_or_else(|| value.clone(), |number| json!(number))
 }
 
 fn or_empty(value: &Value) -> Value {
@@ -134,8 +171,15 @@ fn our_crds_are_upstreams() {
     }
     for (place, (kind, path, _)) in DIFFERENCES.iter().enumerate() {
         if !used.contains(&place) {
-            open.push(format!("{kind}: {path}: listed as a difference, but there is none"));
+            open.push(format!(
+                "{kind}: {path}: listed as a difference, but there is none"
+            ));
         }
     }
-    assert!(open.is_empty(), "{} unexplained differences:\n{}", open.len(), open.join("\n"));
+    assert!(
+        open.is_empty(),
+        "{} unexplained differences:\n{}",
+        open.len(),
+        open.join("\n")
+    );
 }

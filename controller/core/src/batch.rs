@@ -1,8 +1,9 @@
 //! When to decide: pods that come together are decided on together, and a lone pod does not wait for company.
 //!
 //! A batch opens with its first pod and ends when nothing has come for a quiet time, or when it has been open for
-//! its hold. Both start short and double with every batch that follows the one before at once, up to the settings
-//! `BATCH_IDLE_DURATION` and `BATCH_MAX_DURATION`: one pod is acted on at once, a flood is taken in large pieces.
+//! its hold. Both start short and double with every batch that follows the one before within two quiet times, up to
+//! the settings `BATCH_IDLE_DURATION` and `BATCH_MAX_DURATION`: one pod is acted on at once, a flood is taken in
+//! large pieces.
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -96,7 +97,8 @@ impl Batch {
             return;
         }
         self.open = Some(Open { first: now, last: now });
-        let follows = self.last_decision.is_some_and(|last| now.duration_since(last) <= self.settings.idle);
+        let soon = self.quiet.saturating_add(self.quiet);
+        let follows = self.last_decision.is_some_and(|last| now.duration_since(last) <= soon);
         let longer = |time: SignedDuration, most: SignedDuration| time.saturating_add(time).min(most);
         (self.quiet, self.hold) = if follows {
             (longer(self.quiet, self.settings.idle), longer(self.hold, self.settings.max))
@@ -150,8 +152,8 @@ mod tests {
             (Settings::default(), vec![0], vec![50]),
             (Settings::default(), vec![0, 10, 20, 30], vec![80]),
             (Settings::default(), vec![0, 5000], vec![50, 5050]),
-            (Settings::default(), vec![0, 500, 600], vec![50, 700]),
-            (Settings::default(), every(40, 2000), vec![200, 600, 1400, 2160]),
+            (Settings::default(), vec![0, 500, 600], vec![50, 550, 700]),
+            (Settings::default(), every(40, 2000), vec![200, 600, 1400, 2360]),
             (short, every(10, 100), vec![60, 110]),
             (short, vec![0], vec![20]),
         ] {

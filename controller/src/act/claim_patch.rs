@@ -100,9 +100,11 @@ impl Act {
         };
         let object = answer.map_err(|cause| Failed::api(format!("nodeclaim {name}"), cause))?;
         // Without finalizers an object that is being deleted is gone with this very write.
-        if object.metadata.deletion_timestamp.is_none() || object.metadata.finalizers.as_ref().is_some_and(|it| !it.is_empty())
-        {
+        let held = object.metadata.finalizers.as_ref().is_some_and(|it| !it.is_empty());
+        if object.metadata.deletion_timestamp.is_none() || held {
             self.index.claim(&object);
+        } else {
+            self.index.claim_gone(name, crate::observe::version(&object));
         }
         Ok(ClaimEntry::new(&object))
     }

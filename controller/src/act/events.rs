@@ -57,16 +57,6 @@ impl Object {
         }
     }
 
-    pub(crate) fn pool(pool: &joiner_core::snapshot::Pool) -> Object {
-        Object {
-            api_version: "karpenter.sh/v1",
-            kind: "NodePool",
-            namespace: None,
-            name: pool.name.clone(),
-            uid: pool.uid.clone(),
-        }
-    }
-
     pub(crate) fn class(name: &str, uid: &str) -> Object {
         Object {
             api_version: "karpenter.k8s.aws/v1",

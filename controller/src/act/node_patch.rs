@@ -38,6 +38,8 @@ impl Act {
         let finalizers = object.metadata.finalizers.as_ref();
         if object.metadata.deletion_timestamp.is_none() || finalizers.is_some_and(|it| !it.is_empty()) {
             self.index.node(&object);
+        } else {
+            self.index.node_gone(&entry.node.name, crate::observe::version(&object));
         }
         Ok(())
     }

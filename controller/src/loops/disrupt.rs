@@ -3,9 +3,9 @@
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
+use joiner_core::conditions::INITIALIZED;
 use joiner_core::disrupt::{Blocked, Blocker, Command, emptiness, expiration, still_empty};
 use joiner_core::eviction::disrupted_taint;
-use joiner_core::snapshot::Snapshot;
 use joiner_core::taints::Taint;
 use joiner_core::text::Text;
 use joiner_core::well_known;
@@ -51,10 +51,17 @@ async fn round(act: &Act) -> Option<Timestamp> {
         expire(act, name).await;
     }
     tell(act, &empty.blocked);
-    if let Some(command) = empty.command {
-        give_back(act, &snapshot, command).await;
+    if let Some(command) = empty.command.map(|command| complete(act, command)) {
+        give_back(act, command).await;
     }
     [old.wake, empty.wake].into_iter().flatten().min()
+}
+
+/// A node that is complete while its claim does not say so yet has not been left alone for any time at all.
+fn complete(act: &Act, mut command: Command) -> Command {
+    let says_so = |claim: &Text| act.index.claim_entry(claim).is_some_and(|it| it.claim.conditions.is_true(INITIALIZED));
+    command.nodes.retain(|doomed| says_so(&doomed.claim));
+    command
 }
 
 async fn expire(act: &Act, name: &Text) {
@@ -67,7 +74,10 @@ async fn expire(act: &Act, name: &Text) {
 }
 
 /// Taints the nodes, looks again whether they are still empty, and lets go those that are.
-async fn give_back(act: &Act, snapshot: &Snapshot, command: Command) {
+async fn give_back(act: &Act, command: Command) {
+    if command.nodes.is_empty() {
+        return;
+    }
     for doomed in &command.nodes {
         act.index.mark(&doomed.claim);
         if let Err(failed) = taint(act, &doomed.node, Some(disrupted_taint())).await {
@@ -89,10 +99,9 @@ async fn give_back(act: &Act, snapshot: &Snapshot, command: Command) {
         act.events.publish(Event::normal(Object::claim(&entry.claim), "DisruptionTerminating", message));
         match act.delete_claim(&entry.claim).await {
             Ok(()) => {
-                let price_less = snapshot.node(&doomed.node).is_some();
                 info!(
                     NodeClaim = %doomed.claim, Node = %doomed.node, NodePool = %doomed.pool,
-                    reason = command.reason.as_str(), known = price_less, "disrupting node"
+                    reason = command.reason.as_str(), "disrupting node"
                 );
                 count(act, &doomed.claim, "empty");
             }

@@ -24,10 +24,18 @@ const OFTEN_TIMES: u32 = 20;
 /// Runs for ever.
 pub(super) async fn run(act: Act) {
     let mut times = 0;
+    if let Err(cause) = act.cloud.launcher.hydrate(Timestamp::now()).await {
+        error!(error = %crate::act::chain(&cause), "launch templates of an earlier controller could not be listed");
+    }
     loop {
         tokio::time::sleep(if times < OFTEN_TIMES { OFTEN } else { SELDOM }).await;
         times += 1;
         round(&act).await;
+        match act.cloud.launcher.sweep(Timestamp::now()).await {
+            Ok(names) if names.is_empty() => {}
+            Ok(names) => info!(launch_templates = names.len(), "deleted launch templates that are not used any more"),
+            Err(cause) => error!(error = %crate::act::chain(&cause), "unused launch templates were not deleted"),
+        }
     }
 }
 

@@ -93,7 +93,7 @@ async fn buy(act: &Act, entry: ClaimEntry) {
         act.stages.fleet_called(&name);
         match act.buy(&entry, &resolved, &choice, &types).await {
             Ok(launched) => {
-                let times = act.stages.fleet_answered(&name).seconds();
+                let seconds = act.stages.fleet_answered(&name);
                 mark(act, &launched.shortages, now);
                 let Some(bought) = launched.bought.first() else {
                     return give_up(act, &entry, Why::InsufficientCapacity("EC2 returned no instance".to_owned())).await;
@@ -109,8 +109,7 @@ async fn buy(act: &Act, entry: ClaimEntry) {
                     NodeClaim = %name, provider_id = %instances::provider_id(&got.zone, &got.instance_id),
                     instance_type = %got.instance_type, zone = %got.zone, capacity_type = %got.capacity_type,
                     price = %price.map(|it| it.price.to_string()).unwrap_or_default(),
-                    seconds_pending_to_fleet = times.pending_to_decided + times.decided_to_created + times.created_to_fleet,
-                    seconds_fleet = times.fleet, "launched nodeclaim"
+                    seconds_pending_to_fleet = seconds.to_fleet, seconds_fleet = seconds.fleet, "launched nodeclaim"
                 );
             }
             Err(LaunchError::InsufficientCapacity { shortages, detail }) => {

@@ -9,32 +9,33 @@ use std::sync::Mutex;
 use jiff::{SignedDuration, Timestamp};
 use joiner_api::labels::{AWS_TERMINATION_FINALIZER, EC2_NODE_CLASS_HASH, EC2_NODE_CLASS_HASH_VERSION};
 use joiner_api::{EC2NodeClass, hash};
-use joiner_core::conditions::DRIFTED;
+use joiner_core::conditions::{DRIFTED, READY};
 use joiner_core::text::{Labels, Text};
 use tracing::info;
 
 use super::keyed::Done;
 use crate::act::{Act, Failed};
 
-/// When each class was last resolved, by uid: generation and time.
+/// How soon a class that is not ready is looked at again: somebody is mending it.
+const UNREADY: SignedDuration = SignedDuration::from_secs(5);
+
+/// When each class is to be resolved again, by uid; for which generation.
 #[derive(Debug, Default)]
 pub(super) struct Resolved(Mutex<BTreeMap<String, (i64, Timestamp)>>);
 
 impl Resolved {
-    /// When the class is to be resolved: now where it has changed, else when `interval` has passed.
-    fn due(&self, class: &EC2NodeClass, interval: SignedDuration, now: Timestamp) -> Timestamp {
+    /// When the class is to be resolved: now where it has changed.
+    fn due(&self, class: &EC2NodeClass, now: Timestamp) -> Timestamp {
         let known = self.0.lock().ok().and_then(|all| all.get(uid(class)).copied());
         match known {
-            Some((generation, at)) if generation == generation_of(class) => {
-                at.saturating_add(interval).unwrap_or(Timestamp::MAX)
-            }
+            Some((generation, due)) if generation == generation_of(class) => due,
             _ => now,
         }
     }
 
-    fn done(&self, class: &EC2NodeClass, now: Timestamp) {
+    fn done(&self, class: &EC2NodeClass, due: Timestamp) {
         if let Ok(mut all) = self.0.lock() {
-            all.insert(uid(class).to_owned(), (generation_of(class), now));
+            all.insert(uid(class).to_owned(), (generation_of(class), due));
         }
     }
 }
@@ -57,7 +58,7 @@ pub(super) async fn step(act: Act, resolved: &Resolved, interval: SignedDuration
     }
     hash_of(&act, &class).await?;
     let Some(class) = act.index.class_entry(&name) else { return Ok(None) };
-    let due = resolved.due(&class, interval, now);
+    let due = resolved.due(&class, now);
     if due > now {
         // Its instance types, so that the first pod need not wait for them.
         act.cloud.types(&class, now);
@@ -74,8 +75,10 @@ pub(super) async fn step(act: Act, resolved: &Resolved, interval: SignedDuration
             "resolved ec2nodeclass"
         );
     }
-    resolved.done(&class, now);
-    Ok(Some(now.saturating_add(interval).unwrap_or(Timestamp::MAX)))
+    let ready = joiner_api::conditions::is_true(&status.conditions, READY);
+    let due = now.saturating_add(if ready { interval } else { UNREADY }).unwrap_or(Timestamp::MAX);
+    resolved.done(&class, due);
+    Ok(Some(due))
 }
 
 /// Keeps the hash of the class' static fields on it; where the rule of hashing has changed, on its claims, too.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use futures::StreamExt as _;
 use jiff::Timestamp;
+use joiner_core::conditions::{DRAINED, INSTANCE_TERMINATING, Wanted};
 use joiner_core::register::TERMINATION_FINALIZER;
 use joiner_core::snapshot::{Node, NodeObject, Pod, Snapshot};
 use joiner_core::terminate::{ClaimNext, Drain, Instance, NodeNext, finalize_claim, finalize_node};
@@ -38,7 +39,11 @@ pub(super) async fn step(act: Act, name: Text) -> Done {
 }
 
 async fn step_claim(act: &Act, mut entry: ClaimEntry) -> Done {
-    let mut instance = Instance::NotAsked;
+    // Its node's end has terminated the instance; look before asking again.
+    let mut instance = match entry.claim.conditions.is_true(INSTANCE_TERMINATING) {
+        true => ask(act, &entry).await?,
+        false => Instance::NotAsked,
+    };
     loop {
         // Observe.
         let now = Timestamp::now();
@@ -76,14 +81,12 @@ async fn step_claim(act: &Act, mut entry: ClaimEntry) -> Done {
 async fn release_claim(act: &Act, entry: &ClaimEntry, now: Timestamp) -> Done {
     let claim = &entry.claim;
     let rest: Vec<Text> = claim.finalizers.iter().filter(|it| &***it != TERMINATION_FINALIZER).cloned().collect();
-    match act.set_claim_finalizers(entry, &rest).await {
-        Ok(()) | Err(Failed::NotFound { .. }) => {}
-        Err(failed) => return Err(failed),
-    }
+    // One that is gone already was counted when it went.
+    act.set_claim_finalizers(entry, &rest).await?;
     let since = |time: Timestamp| now.duration_since(time).unsigned_abs();
     let took = claim.deletion.map(since).unwrap_or_default();
     let label = |key: &str| claim.labels.get(key).map_or("", |value| value);
-    if let Some(ending) = claim.conditions.get(joiner_core::conditions::INSTANCE_TERMINATING) {
+    if let Some(ending) = claim.conditions.get(INSTANCE_TERMINATING) {
         act.metrics.instance_terminated(label(well_known::NODE_POOL), since(ending.since));
     }
     act.metrics.nodeclaim_terminated(
@@ -119,7 +122,7 @@ async fn step_node(act: &Act, claim: Option<&ClaimEntry>, entry: &NodeEntry) -> 
             act.delete_claim(&claim.claim).await?;
         }
         if let Some(current) = claim.as_ref().and_then(|claim| act.index.claim_entry(&claim.claim.name)) {
-            let drained = step.conditions.iter().any(|it| *it == joiner_core::conditions::Wanted::yes(joiner_core::conditions::DRAINED));
+            let drained = step.conditions.iter().any(|it| *it == Wanted::yes(DRAINED));
             claim = Some(if step.conditions.is_empty() {
                 current
             } else {
@@ -139,7 +142,7 @@ async fn step_node(act: &Act, claim: Option<&ClaimEntry>, entry: &NodeEntry) -> 
         match (step.next, &claim) {
             (NodeNext::Nothing, _) => return Ok(None),
             (NodeNext::Wait(until), claim) => {
-                let ending = claim.as_ref().is_some_and(|it| it.claim.conditions.is_true(joiner_core::conditions::INSTANCE_TERMINATING));
+                let ending = claim.as_ref().is_some_and(|it| it.claim.conditions.is_true(INSTANCE_TERMINATING));
                 match (instance, claim) {
                     (Instance::NotAsked, Some(claim)) if ending => instance = ask(act, claim).await?,
                     _ => return Ok(Some(until)),
@@ -157,10 +160,8 @@ async fn step_node(act: &Act, claim: Option<&ClaimEntry>, entry: &NodeEntry) -> 
 
 async fn release_node(act: &Act, entry: &NodeEntry, now: Timestamp) -> Done {
     let change = NodeChange { remove_finalizer: Some(TERMINATION_FINALIZER), ..NodeChange::default() };
-    match act.change_node(entry, &change).await {
-        Ok(()) | Err(Failed::NotFound { .. }) => {}
-        Err(failed) => return Err(failed),
-    }
+    // One that is gone already was counted when it went.
+    act.change_node(entry, &change).await?;
     let node = &entry.node;
     let since = |time: Timestamp| now.duration_since(time).unsigned_abs();
     let took = node.deletion.map(since).unwrap_or_default();

@@ -103,8 +103,6 @@ pub(crate) struct ClaimEntry {
     pub claim: Arc<Claim>,
     pub resource_version: String,
     pub generation: i64,
-    /// `status.imageID`.
-    pub image_id: Option<Text>,
     /// `status.lastPodEventTime` as written; the claim itself may know of a later one.
     pub recorded_pod_event: Option<Timestamp>,
 }
@@ -116,7 +114,6 @@ impl ClaimEntry {
             claim: Arc::new(map::claim(object)),
             resource_version: object.metadata.resource_version.clone().unwrap_or_default(),
             generation: object.metadata.generation.unwrap_or_default(),
-            image_id: object.status.as_ref().and_then(|status| status.image_id.as_deref().map(Text::from)),
         }
     }
 }

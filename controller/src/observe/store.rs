@@ -78,13 +78,6 @@ impl<K: Ord + Clone, V> Store<K, V> {
         self.items.get(key).map(|(_, value)| value)
     }
 
-    pub(super) fn get_mut<Q: Ord + ?Sized>(&mut self, key: &Q) -> Option<&mut V>
-    where
-        K: std::borrow::Borrow<Q>,
-    {
-        self.items.get_mut(key).map(|(_, value)| value)
-    }
-
     pub(super) fn iter(&self) -> impl Iterator<Item = (&K, &V)> {
         self.items.iter().map(|(key, (_, value))| (key, value))
     }

@@ -7,4 +7,4 @@ mod resource;
 
 pub(crate) use data_source::{AnyDataSource, erase_data_source};
 pub(crate) use ephemeral::{AnyEphemeral, erase_ephemeral};
-pub(crate) use resource::{AnyResource, PlanInput, PlanOutput, RawApply, RawState, erase_resource};
+pub(crate) use resource::{AnyResource, PlanInput, RawApply, RawState, erase_resource};

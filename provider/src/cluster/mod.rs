@@ -12,6 +12,8 @@ mod error;
 mod kubeconfig;
 mod objects;
 mod secret;
+#[cfg(test)]
+pub(crate) mod mock;
 mod wait;
 
 pub(crate) use access::{Access, Direct, EksAccess, Exec};

@@ -28,6 +28,9 @@ pub(crate) enum HelmError {
     /// The chart cannot be used.
     #[error("chart: {0}")]
     Chart(String),
+    /// The release is someone else's, or someone works on it.
+    #[error("{0}")]
+    Taken(String),
     /// A values document is malformed.
     #[error("values: {0}")]
     Values(String),

@@ -1,6 +1,6 @@
 //! The rendered objects of a release.
 
-use super::HelmError;
+use super::{HelmError, Record};
 use crate::yaml;
 use serde_json::Value;
 
@@ -13,6 +13,11 @@ pub(crate) fn objects(manifest: &str) -> Result<Vec<Value>, HelmError> {
         collect(value, &mut objects);
     }
     Ok(objects)
+}
+
+/// The objects of a revision.
+pub(crate) fn rendered(record: &Record) -> Result<Vec<Value>, HelmError> {
+    objects(record.manifest())
 }
 
 fn collect(value: Value, objects: &mut Vec<Value>) {

@@ -1,6 +1,8 @@
 //! The resources. Each folder has the same six files: `schema`, `validate`, `plan`, `apply`, `read`, `import`.
 
 mod ec2_node_class;
+mod helm_release;
+mod irsa_role;
 mod node_pool;
 
 use crate::provider::Joiner;
@@ -8,5 +10,9 @@ use tfplugin::Offers;
 
 /// Every resource of the provider.
 pub(crate) fn offers() -> Offers<Joiner> {
-    Offers::new().resource(ec2_node_class::Ec2NodeClassResource).resource(node_pool::NodePoolResource)
+    Offers::new()
+        .resource(ec2_node_class::Ec2NodeClassResource)
+        .resource(helm_release::HelmReleaseResource)
+        .resource(irsa_role::IrsaRoleResource)
+        .resource(node_pool::NodePoolResource)
 }

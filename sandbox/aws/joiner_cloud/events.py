@@ -34,7 +34,9 @@ def emit(world: World, region: str, detail_type: str, resources: list[str], deta
     for rule in list(bus.rules.values()):
         if rule.state == "ENABLED":
             try:
-                rule.send_to_targets(copy.deepcopy(event))
+                transforms = any("InputTransformer" in target for target in rule.targets)
+                extra = {"ingestion-time": time.time()} if transforms else {}
+                rule.send_to_targets({**copy.deepcopy(event), **extra}, transform_input=transforms)
             except Exception:
                 # a target that is gone loses its event; it never fails the call that caused it
                 traceback.print_exc()

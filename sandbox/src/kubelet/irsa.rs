@@ -16,9 +16,6 @@ pub(super) struct WebIdentity {
     regional: bool,
 }
 
-/// The token's path in containers.
-pub(super) const TOKEN_FOLDER: &str = "/var/run/secrets/eks.amazonaws.com/serviceaccount";
-
 /// Reads a service account's annotations; `None` when it names no role.
 pub(super) fn wanted(annotations: &BTreeMap<String, String>) -> Option<WebIdentity> {
     let get = |name: &str| annotations.get(&format!("eks.amazonaws.com/{name}"));

@@ -30,9 +30,9 @@ pub(crate) const WORD: &str = "__joiner-supervise";
 #[derive(Debug)]
 pub(crate) struct Supervisor {
     pub(super) layout: Layout,
-    pub(super) settings: Settings,
-    pub(super) parts: Parts,
-    pub(super) emulator: Emulator,
+    pub(crate) settings: Settings,
+    pub(crate) parts: Parts,
+    pub(crate) emulator: Emulator,
     pub(super) clusters: Clusters,
     pub(super) stop: CancellationToken,
 }

@@ -19,6 +19,7 @@ use tokio::net::TcpListener;
 use super::emulator::Emulator;
 use super::parts::Task;
 use super::run::Supervisor;
+use crate::aws;
 use crate::error::{Error, Result};
 use crate::http::{self as client, Ask};
 
@@ -73,17 +74,32 @@ impl Webhook {
         }
         let text = answer.text();
         let arn = token::arn(&text).ok_or_else(|| format!("STS answered without an ARN: {text}"))?;
-        token::user(&arn, &self.entries(&arn).await).map(Some)
+        token::user(&arn, self.entry(&token::principal(&arn)).await.as_ref()).map(Some)
     }
 
-    /// The Kubernetes groups that the cluster's access entries give to a principal; none when it has no entry.
-    async fn entries(&self, arn: &str) -> Vec<token::Entry> {
-        let path = format!("/_sandbox/access-entries?cluster={}", self.cluster);
-        let found: Result<Value> =
-            self.emulator.ask(::http::Method::GET, &path, None, Duration::from_secs(5)).await;
-        found.map(|found| token::entries(&found)).unwrap_or_else(|error| {
-            tracing::debug!(%error, %arn, "no access entries");
-            Vec::new()
-        })
+    /// The cluster's access entry for a principal, if there is one.
+    async fn entry(&self, principal: &str) -> Option<token::Entry> {
+        match self.find_entry(principal).await {
+            Ok(entry) => entry,
+            Err(error) => {
+                tracing::warn!(%error, %principal, "EKS does not tell the access entries");
+                None
+            }
+        }
     }
+
+    async fn find_entry(&self, principal: &str) -> Result<Option<token::Entry>> {
+        let entries = format!("/clusters/{}/access-entries", self.cluster);
+        let list = aws::get(&self.emulator, "eks", &entries).await?;
+        let Some(arn) = token::listed(&list, principal) else { return Ok(None) };
+        let path = format!("{entries}/{}", percent(&arn));
+        let entry = aws::get(&self.emulator, "eks", &path).await?;
+        let policies = aws::get(&self.emulator, "eks", &format!("{path}/access-policies")).await?;
+        Ok(Some(token::entry(&entry, &policies)))
+    }
+}
+
+/// An ARN as one segment of a path.
+fn percent(text: &str) -> String {
+    text.replace('%', "%25").replace('/', "%2F").replace(':', "%3A")
 }

@@ -10,6 +10,9 @@ use std::{
 
 use kube::{Client, Config};
 
+/// Good for nothing but this server, which listens on loopback while the test runs.
+const TOKEN: &str = "test";
+
 /// A running API server.
 pub(crate) struct ControlPlane {
     etcd: Child,
@@ -25,7 +28,7 @@ impl ControlPlane {
         let mut last = String::new();
         // A port that was free a moment ago may be taken by another test.
         for _ in 0..3 {
-            let started = Self::spawn();
+            let mut started = Self::spawn();
             match started.ready().await {
                 Ok(client) => return (started, client),
                 Err(error) => last = format!("{error}\n{}", started.logs()),
@@ -37,42 +40,67 @@ impl ControlPlane {
     fn spawn() -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let dir = folder.path();
-        let key = rcgen::KeyPair::generate().expect("a key").serialize_pem();
-        fs::write(dir.join("sa.key"), key).expect("writing the key");
+        let key = rcgen::KeyPair::generate().expect("a key");
+        fs::write(dir.join("sa.key"), key.serialize_pem()).expect("writing the key");
+        fs::write(dir.join("sa.pub"), key.public_key_pem()).expect("writing the key");
+        fs::write(dir.join("tokens"), format!("{TOKEN},test,test,system:masters"))
+            .expect("writing the token");
         let [client, peer, secure] = free_ports();
         let store = format!("http://127.0.0.1:{client}");
-        let etcd = spawn(dir, "etcd", &[
-            format!("--data-dir={}", dir.join("etcd").display()),
-            format!("--listen-client-urls={store}"),
-            format!("--advertise-client-urls={store}"),
-            format!("--listen-peer-urls=http://127.0.0.1:{peer}"),
-            format!("--initial-advertise-peer-urls=http://127.0.0.1:{peer}"),
-            format!("--initial-cluster=default=http://127.0.0.1:{peer}"),
-            "--unsafe-no-fsync".to_owned(),
-        ]);
-        let key = dir.join("sa.key");
-        let apiserver = spawn(dir, "kube-apiserver", &[
-            format!("--etcd-servers={store}"),
-            format!("--cert-dir={}", dir.join("certs").display()),
-            format!("--secure-port={secure}"),
-            "--bind-address=127.0.0.1".to_owned(),
-            "--authorization-mode=AlwaysAllow".to_owned(),
-            "--disable-admission-plugins=ServiceAccount".to_owned(),
-            "--service-cluster-ip-range=10.0.0.0/24".to_owned(),
-            "--service-account-issuer=https://kubernetes.default.svc".to_owned(),
-            format!("--service-account-key-file={}", key.display()),
-            format!("--service-account-signing-key-file={}", key.display()),
-        ]);
-        Self { etcd, apiserver, folder, url: format!("https://127.0.0.1:{secure}") }
+        let etcd = spawn(
+            dir,
+            "etcd",
+            &[
+                format!("--data-dir={}", dir.join("etcd").display()),
+                format!("--listen-client-urls={store}"),
+                format!("--advertise-client-urls={store}"),
+                format!("--listen-peer-urls=http://127.0.0.1:{peer}"),
+                format!("--initial-advertise-peer-urls=http://127.0.0.1:{peer}"),
+                format!("--initial-cluster=default=http://127.0.0.1:{peer}"),
+                "--unsafe-no-fsync".to_owned(),
+            ],
+        );
+        let apiserver = spawn(
+            dir,
+            "kube-apiserver",
+            &[
+                format!("--etcd-servers={store}"),
+                format!("--cert-dir={}", dir.join("certs").display()),
+                format!("--secure-port={secure}"),
+                "--bind-address=127.0.0.1".to_owned(),
+                "--authorization-mode=AlwaysAllow".to_owned(),
+                "--disable-admission-plugins=ServiceAccount".to_owned(),
+                "--service-cluster-ip-range=10.0.0.0/24".to_owned(),
+                "--service-account-issuer=https://kubernetes.default.svc".to_owned(),
+                format!("--service-account-key-file={}", dir.join("sa.pub").display()),
+                format!(
+                    "--service-account-signing-key-file={}",
+                    dir.join("sa.key").display()
+                ),
+                format!("--token-auth-file={}", dir.join("tokens").display()),
+            ],
+        );
+        Self {
+            etcd,
+            apiserver,
+            folder,
+            url: format!("https://127.0.0.1:{secure}"),
+        }
     }
 
-    async fn ready(&self) -> Result<Client, String> {
+    async fn ready(&mut self) -> Result<Client, String> {
         let mut config = Config::new(self.url.parse().map_err(|error| format!("{error}"))?);
         config.accept_invalid_certs = true;
+        config.auth_info.token = Some(TOKEN.to_owned().into());
         let client = Client::try_from(config).map_err(|error| error.to_string())?;
         let deadline = Instant::now() + Duration::from_secs(60);
         loop {
-            let request = http::Request::get("/readyz").body(Vec::new()).map_err(|error| error.to_string())?;
+            let request = http::Request::get("/readyz")
+                .body(Vec::new())
+                .map_err(|error| error.to_string())?;
+            if let Ok(Some(status)) = self.apiserver.try_wait() {
+                return Err(format!("kube-apiserver ended: {status}"));
+            }
             match client.request_text(request).await {
                 Ok(answer) if answer == "ok" => return Ok(client),
                 _ if Instant::now() > deadline => return Err("not ready after 60 s".to_owned()),
@@ -85,9 +113,13 @@ impl ControlPlane {
         ["etcd", "kube-apiserver"]
             .iter()
             .map(|name| {
-                let text = fs::read_to_string(self.folder.path().join(format!("{name}.log"))).unwrap_or_default();
+                let text =
+                    fs::read_to_string(self.folder.path().join(format!("{name}.log"))).unwrap_or_default();
                 let lines: Vec<&str> = text.lines().collect();
-                format!("--- {name}\n{}\n", lines[lines.len().saturating_sub(8)..].join("\n"))
+                format!(
+                    "--- {name}\n{}\n",
+                    lines[lines.len().saturating_sub(8)..].join("\n")
+                )
             })
             .collect()
     }
@@ -119,10 +151,12 @@ fn tool(name: &str) -> PathBuf {
     if let Some(folder) = env::var_os("JOINER_TOOLS_DIR") {
         return PathBuf::from(folder).join(name);
     }
-    let cache = env::var_os("XDG_CACHE_HOME").map(PathBuf::from).or_else(|| {
-        env::home_dir().map(|home| home.join(".cache"))
-    });
-    let folders = cache.map(|cache| cache.join("joiner/tools")).and_then(|tools| fs::read_dir(tools).ok());
+    let cache = env::var_os("XDG_CACHE_HOME")
+        .map(PathBuf::from)
+        .or_else(|| env::home_dir().map(|home| home.join(".cache")));
+    let folders = cache
+        .map(|cache| cache.join("joiner/tools"))
+        .and_then(|tools| fs::read_dir(tools).ok());
     let newest = folders
         .into_iter()
         .flatten()

@@ -14,8 +14,13 @@ pub(crate) fn module(name: &str) -> PathBuf {
         .output()
         .expect("`go` is needed to read upstream's CRDs; install Go from https://go.dev/dl");
     let answer: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| {
-        panic!("go mod download {name}: {error}\n{}", String::from_utf8_lossy(&output.stderr))
+        panic!(
+            "go mod download {name}: {error}\n{}",
+            String::from_utf8_lossy(&output.stderr)
+        )
     });
-    let folder = answer["Dir"].as_str().unwrap_or_else(|| panic!("go mod download {name}: {answer}"));
+    let folder = answer["Dir"]
+        .as_str()
+        .unwrap_or_else(|| panic!("go mod download {name}: {answer}"));
     PathBuf::from(folder)
 }

@@ -7,7 +7,10 @@ pub(crate) fn crd_files() -> Vec<(String, String)> {
         .map(|crd| {
             let name = format!("{}_{}.yaml", crd.spec.group, crd.spec.names.plural);
             let body = serde_saphyr::to_string(&crd).expect("a CRD is plain data");
-            (name, format!("# Made from the types in api/ by its example `crds`; do not edit.\n{body}"))
+            (
+                name,
+                format!("# Made from the types in api/ by its example `crds`; do not edit.\n{body}"),
+            )
         })
         .collect()
 }

@@ -70,7 +70,6 @@ async fn products(aws: &Aws, tenancy: &str, family: &str) -> Result<BTreeMap<Tex
     let mut request = aws.pricing().await?.get_products().service_code("AmazonEC2");
     for (field, value) in [
         ("regionCode", region.as_str()),
-        ("serviceCode", "AmazonEC2"),
         ("preInstalledSw", "NA"),
         ("operatingSystem", "Linux"),
         ("capacitystatus", "Used"),

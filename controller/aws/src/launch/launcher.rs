@@ -68,6 +68,20 @@ impl Launcher {
         result
     }
 
+    /// Makes the launch templates of an order ahead of time, so that the launch itself is one call; returns how many
+    /// there are.
+    pub async fn prepare(
+        &self,
+        order: &Order<'_>,
+        unavailable: &Unavailable,
+        now: Timestamp,
+    ) -> Result<usize, LaunchError> {
+        let subnets = self.addresses().choose(order.class, unavailable, now);
+        let groups = groups(order, &subnets)?;
+        self.ensure_templates(&groups, now).await?;
+        Ok(groups.len())
+    }
+
     /// Takes over launch templates of an earlier controller; call it once the lease is held.
     pub async fn hydrate(&self, now: Timestamp) -> Result<usize, Error> {
         self.templates.hydrate(&self.aws, &self.cluster, now).await
@@ -90,13 +104,18 @@ impl Launcher {
         attempt: u32,
         now: Timestamp,
     ) -> Result<Launched, LaunchError> {
-        let made = groups.iter().map(|group| self.templates.ensure(&self.aws, &group.template, now));
-        futures::future::try_join_all(made).await.map_err(LaunchError::of)?;
+        self.ensure_templates(groups, now).await?;
         let client = self.aws.ec2().await.map_err(LaunchError::of)?;
         let tags = self.aws.with_default_tags(&order.tags());
         let answer = create_fleet(client, order, groups, &tags, attempt).send().await.named(CREATE_FLEET);
         let answer = answer.map_err(LaunchError::of)?;
         outcome(order, instances_in(&answer), &errors_in(&answer))
+    }
+
+    async fn ensure_templates(&self, groups: &[Group], now: Timestamp) -> Result<(), LaunchError> {
+        let made = groups.iter().map(|group| self.templates.ensure(&self.aws, &group.template, now));
+        futures::future::try_join_all(made).await.map_err(LaunchError::of)?;
+        Ok(())
     }
 
     /// The same claims were ordered before with other offerings, and the answer was lost: what that order bought is

@@ -2,7 +2,7 @@
 //!
 //! A pod's worth is what its share of the best-suited type costs: the lowest price, over all types, of the largest
 //! part of any resource that it takes. A type filled with pods then has a price and a worth, and the best has the
-//! least price for its worth. Filled types of equal rank are told apart by price and name, so the answer is the same
+//! least price for its worth. Filled types of equal rank are told apart by size and name, so the answer is the same
 //! every time.
 
 use std::cmp::Ordering;
@@ -38,6 +38,10 @@ pub(super) struct Load {
     price: Price,
     worth: u128,
 }
+
+/// What a node costs beyond its price, in micro-dollars an hour: of two ways that cost all but the same, the one with
+/// fewer nodes is better.
+const NODE_FEE: u128 = 500;
 
 /// Parts of a micro-dollar in which worth is counted.
 const SCALE: u128 = 1 << 32;
@@ -86,10 +90,11 @@ pub(super) fn loads(
 }
 
 impl Load {
-    /// Less is better: price for worth, then price.
+    /// Less is better: the price for the worth; where that is equal, fewer and larger nodes.
     pub(super) fn rank(&self, other: &Load) -> Ordering {
-        let density = cost(self.price).saturating_mul(other.worth).cmp(&cost(other.price).saturating_mul(self.worth));
-        density.then_with(|| self.price.cmp(&other.price))
+        let of = |load: &Load, other: &Load| (cost(load.price) + NODE_FEE).saturating_mul(other.worth);
+        let density = of(self, other).cmp(&of(other, self));
+        density.then_with(|| other.worth.cmp(&self.worth)).then_with(|| self.price.cmp(&other.price))
     }
 }
 

@@ -145,6 +145,22 @@ impl<'a> Round<'a> {
                 Err(misfit) => drop(gap.get_or_insert(misfit)),
             }
         }
+        // A full load may leave too few types for `minValues`; a smaller one may not.
+        let mut demand = self.demand(shape, head.worth);
+        demand.together = demand.together.min(demand.count);
+        while profile.requirements.has_min_values() && demand.together > 0 {
+            let loads = loads(&[demand], &self.offers[offer].kinds, &profile, |kind| within[kind]);
+            for load in loads {
+                match self.try_open(offer, &load, &[demand], std::slice::from_ref(&head.wanted), &within) {
+                    Ok(opened) => {
+                        self.repeat(&opened, &load, &[demand]);
+                        return Ok(());
+                    }
+                    Err(misfit) => gap = Some(misfit),
+                }
+            }
+            demand.together /= 2;
+        }
         Err(gap.unwrap_or(Misfit::NoTypes))
     }
 

@@ -43,7 +43,7 @@ fn new_claims_carry_what_waits_at_the_lowest_price() {
         ("one small pod, the cheapest type", many(1, 100, 100 * MI), "default:m6g.mediumx1"),
         ("one large pod", many(1, 15_000, 8 * GI), "default:m6g.4xlargex1"),
         ("much memory", many(1, 1000, 50 * GI), "default:r5.2xlargex1"),
-        ("alike pods share", many(10, 1000, GI), "default:m6g.4xlargex10"),
+        ("alike pods share what costs least", many(10, 1000, GI), "default:m6g.2xlargex7 default:m6g.xlargex3"),
         ("nothing waits", vec![], ""),
         ("too large for any", many(1, 17_000, GI), "left 1"),
     ] {

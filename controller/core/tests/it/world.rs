@@ -215,7 +215,7 @@ pub(crate) fn bound(mut pod: Pod) -> Arc<Pod> {
 }
 
 /// A cluster under construction.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(crate) struct World {
     pub(crate) snapshot: Snapshot,
     pub(crate) catalogue: Catalogue,

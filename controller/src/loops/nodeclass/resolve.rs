@@ -23,6 +23,7 @@ pub(super) async fn status(act: &Act, class: &EC2NodeClass, now: Timestamp) -> R
     );
     let mut said = Vec::new();
     if let Some(found) = looked_up(kinds::SUBNETS_READY, "SubnetsNotFound", subnets, &mut said)? {
+        act.cloud.launcher.count_addresses(&found);
         status.subnets = found
             .into_iter()
             .map(|it| Subnet { id: it.id, zone: it.zone, zone_id: (!it.zone_id.is_empty()).then_some(it.zone_id) })

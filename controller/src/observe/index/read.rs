@@ -81,10 +81,6 @@ impl Index {
         self.state().claims.values().cloned().collect()
     }
 
-    pub(crate) fn node_entries(&self) -> Vec<NodeEntry> {
-        self.state().nodes.values().cloned().collect()
-    }
-
     pub(crate) fn pod_entries(&self) -> Vec<PodEntry> {
         self.state().pods.values().cloned().collect()
     }
@@ -94,6 +90,7 @@ impl Index {
     }
 
     /// When a pod last came to or left `node`, as far as this process saw it.
+    #[cfg(test)]
     pub(crate) fn last_pod_event(&self, node: &str) -> Option<Timestamp> {
         self.state().pod_events.get(node).copied()
     }

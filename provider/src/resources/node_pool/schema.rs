@@ -183,7 +183,7 @@ impl Custom for NodePool {
     }
 
     fn claims(name: &str) -> String {
-        format!("{}={name}", labels::NODE_POOL)
+        format!("{}={name}", labels::NODEPOOL)
     }
 
     common_fields!();

@@ -32,7 +32,7 @@ pub(in crate::kubelet) fn spawn<T: Send + 'static>(
     target: Target,
     stop: CancellationToken,
     verdicts: mpsc::Sender<T>,
-    make: impl Fn(Verdict) -> T + Send + 'static,
+    make: impl Fn(Verdict) -> T + Send + Sync + 'static,
 ) {
     tokio::spawn(async move {
         let work = async {

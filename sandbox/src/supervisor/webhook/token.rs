@@ -12,7 +12,6 @@ const PREFIX: &str = "k8s-aws-v1.";
 /// An access entry of the cluster.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Entry {
-    principal: String,
     groups: Vec<String>,
     username: Option<String>,
     admin: bool,
@@ -51,7 +50,7 @@ pub(super) fn arn(text: &str) -> Option<String> {
 }
 
 /// The role behind an assumed role's ARN, which is what access entries name; other ARNs stay.
-fn principal(arn: &str) -> String {
+pub(super) fn principal(arn: &str) -> String {
     let assumed = arn.replacen(":sts:", ":iam:", 1);
     let Some((head, tail)) = assumed.split_once(":assumed-role/") else { return arn.to_owned() };
     let role = tail.split('/').next().unwrap_or(tail);
@@ -60,10 +59,9 @@ fn principal(arn: &str) -> String {
 
 /// The user that a caller is in the cluster. The sandbox's administrator, who creates its clusters, is `system:masters` as a
 /// cluster's creator is on EKS; everybody else needs an access entry.
-pub(super) fn user(arn: &str, entries: &[Entry]) -> Result<Value, String> {
+pub(super) fn user(arn: &str, entry: Option<&Entry>) -> Result<Value, String> {
     let principal = principal(arn);
-    let found = entries.iter().find(|entry| same_principal(&entry.principal, &principal));
-    let (username, groups) = match found {
+    let (username, groups) = match entry {
         Some(entry) => {
             let mut groups = entry.groups.clone();
             if entry.admin {
@@ -90,28 +88,32 @@ fn same_principal(entry: &str, principal: &str) -> bool {
     short(entry) == short(principal)
 }
 
-/// A user or the root of the account, not a role: the sandbox's clusters are created by its administrator.
+/// The root of the account, which is the emulator's administrator.
 fn is_creator(arn: &str) -> bool {
-    arn.contains(":user/") || arn.ends_with(":root")
+    arn.ends_with(":root")
 }
 
-/// Reads the emulator's list of access entries.
-pub(super) fn entries(found: &Value) -> Vec<Entry> {
-    let list = found.as_array().or_else(|| found["accessEntries"].as_array());
-    list.into_iter().flatten().filter_map(entry).collect()
+/// The principal's ARN as the list of access entries (`ListAccessEntries`) has it.
+pub(super) fn listed(list: &Value, principal: &str) -> Option<String> {
+    let arns = list["accessEntries"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    arns.into_iter().find(|arn| same_principal(arn, principal)).map(str::to_owned)
 }
 
-fn entry(value: &Value) -> Option<Entry> {
-    let texts = |value: &Value| -> Vec<String> {
-        value.as_array().into_iter().flatten().filter_map(|text| text.as_str().map(str::to_owned)).collect()
-    };
-    let policies = texts(&value["policies"]);
-    Some(Entry {
-        principal: value["principalArn"].as_str()?.to_owned(),
-        groups: texts(&value["kubernetesGroups"]),
-        username: value["username"].as_str().filter(|name| !name.is_empty() && !name.contains("{{")).map(str::to_owned),
-        admin: policies.iter().any(|policy| policy.ends_with("/AmazonEKSClusterAdminPolicy")),
-    })
+/// Reads `DescribeAccessEntry` and `ListAssociatedAccessPolicies`. A cluster-wide administrator's policy is the only one
+/// that the sandbox knows the meaning of; others are left to RBAC by groups.
+pub(super) fn entry(entry: &Value, policies: &Value) -> Entry {
+    let entry = &entry["accessEntry"];
+    let groups = entry["kubernetesGroups"].as_array().into_iter().flatten();
+    let username = entry["username"].as_str().filter(|name| !name.is_empty() && !name.contains("{{"));
+    let mut policies = policies["associatedAccessPolicies"].as_array().into_iter().flatten();
+    Entry {
+        groups: groups.filter_map(|group| group.as_str().map(str::to_owned)).collect(),
+        username: username.map(str::to_owned),
+        admin: policies.any(|policy| {
+            let arn = policy["policyArn"].as_str().unwrap_or_default();
+            arn.ends_with("/AmazonEKSClusterAdminPolicy") && policy["accessScope"]["type"] != "namespace"
+        }),
+    }
 }
 
 #[cfg(test)]
@@ -150,15 +152,29 @@ mod tests {
 
     #[test]
     fn callers_are_mapped_as_access_entries_say() {
-        let entries = entries(&json!([
-            { "principalArn": "arn:aws:iam::1:role/path/dev", "kubernetesGroups": ["dev"], "policies": [] },
-            { "principalArn": "arn:aws:iam::1:role/ops", "kubernetesGroups": [],
-              "policies": ["arn:aws:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy"] },
-        ]));
-        let groups = |arn: &str| user(arn, &entries).map(|user| user["groups"].clone());
-        assert_eq!(groups("arn:aws:sts::1:assumed-role/dev/session"), Ok(json!(["dev"])));
-        assert_eq!(groups("arn:aws:sts::1:assumed-role/ops/session"), Ok(json!(["system:masters"])));
-        assert_eq!(groups("arn:aws:iam::1:user/admin"), Ok(json!(["system:masters"])));
-        assert!(groups("arn:aws:sts::1:assumed-role/nobody/session").is_err());
+        let dev = entry(&json!({ "accessEntry": { "kubernetesGroups": ["dev"] } }), &json!({}));
+        let policy = json!({
+            "policyArn": "arn:aws:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy",
+            "accessScope": { "type": "cluster" },
+        });
+        let ops = entry(&json!({ "accessEntry": {} }), &json!({ "associatedAccessPolicies": [policy] }));
+        let groups = |arn: &str, entry| user(arn, entry).map(|user| user["groups"].clone());
+        let role = "arn:aws:sts::1:assumed-role/dev/session";
+        assert_eq!(groups(role, Some(&dev)), Ok(json!(["dev"])));
+        assert_eq!(groups(role, Some(&ops)), Ok(json!(["system:masters"])));
+        assert_eq!(groups("arn:aws:iam::1:root", None), Ok(json!(["system:masters"])));
+        assert!(groups(role, None).unwrap_err().contains("arn:aws:iam::1:role/dev"));
+    }
+
+    #[test]
+    fn principals_are_found_whatever_their_path() {
+        let list = json!({ "accessEntries": ["arn:aws:iam::1:role/a/b/dev", "arn:aws:iam::1:role/ops"] });
+        for (principal, want) in [
+            ("arn:aws:iam::1:role/dev", Some("arn:aws:iam::1:role/a/b/dev")),
+            ("arn:aws:iam::1:role/ops", Some("arn:aws:iam::1:role/ops")),
+            ("arn:aws:iam::1:role/other", None),
+        ] {
+            assert_eq!(listed(&list, principal).as_deref(), want, "{principal}");
+        }
     }
 }

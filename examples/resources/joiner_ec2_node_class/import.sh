@@ -1,0 +1,2 @@
+# By the EC2NodeClass' name.
+tofu import joiner_ec2_node_class.default default

@@ -1,0 +1,2 @@
+# By the NodePool's name.
+tofu import joiner_node_pool.general general

@@ -1,0 +1,212 @@
+//! Creating, changing and deleting the release.
+//!
+//! What goes into the state. A core taints what a create returns together with an error, and then replaces it. So an error comes
+//! with a state only when Helm itself failed and left a failed first install, of which nothing works: replacing that is right. Workloads
+//! that are not ready are a warning. A failed upgrade is an error beside what is really there, which no core taints.
+
+use super::read::fill;
+use super::schema::HelmRelease;
+use super::steps::{Run, Workloads};
+use crate::cluster::{Kind, Objects};
+use crate::helm::{Adopt, HelmError, Record, Status};
+use crate::provider::Joiner;
+use crate::report;
+use std::time::Duration;
+use tfplugin::{ApplyRequest, Context, Diagnostic, Diagnostics, Field, NoIdentity, State, Timeouts, timeout_or};
+
+/// How long an uninstall may take.
+const UNINSTALL: Duration = Duration::from_secs(10 * 60);
+
+/// Installs the release.
+pub(super) async fn create(
+    ctx: &Context<Joiner>,
+    request: ApplyRequest<HelmRelease, NoIdentity>,
+) -> Result<State<HelmRelease, NoIdentity>, Diagnostics> {
+    let adopt = request.planned.adopt.known().copied().unwrap_or(false);
+    let adopt = if adopt { Adopt::Yes } else { Adopt::No };
+    apply(ctx, request, None, adopt).await
+}
+
+/// Upgrades the release, or puts it into a cluster that was replaced.
+pub(super) async fn update(
+    ctx: &Context<Joiner>,
+    prior: State<HelmRelease, NoIdentity>,
+    request: ApplyRequest<HelmRelease, NoIdentity>,
+) -> Result<State<HelmRelease, NoIdentity>, Diagnostics> {
+    apply(ctx, request, Some(prior), Adopt::Yes).await
+}
+
+async fn apply(
+    ctx: &Context<Joiner>,
+    request: ApplyRequest<HelmRelease, NoIdentity>,
+    prior: Option<State<HelmRelease, NoIdentity>>,
+    adopt: Adopt,
+) -> Result<State<HelmRelease, NoIdentity>, Diagnostics> {
+    let data = ctx.ready()?;
+    let cluster = data.cluster()?;
+    let ApplyRequest { planned, private, identity, .. } = request;
+    let run = Run { data: &data, cluster, release: &planned, cancel: ctx.cancellation() };
+    let failed = |error: HelmError| report::helm(&error);
+    if let Some(explanation) = run.take_over(adopt).await.map_err(failed)?
+        && prior.is_none()
+    {
+        ctx.report(Diagnostic::warning("An existing release was taken over", sentence(&explanation)));
+    }
+    let before = run.last_deployed().await.map_err(failed)?;
+    let atomic = planned.atomic.known().copied().unwrap_or(false);
+    let upgraded = run.upgrade().await;
+    let record = newest(&run).await;
+    let state = |model: HelmRelease| State { model, private: private.clone(), identity: identity.clone() };
+    let cluster_uid = cluster.uid().await.ok().flatten().map(str::to_owned);
+    match (upgraded, record) {
+        (Ok(crds), Some(record)) => {
+            let workloads = run.workloads(&record).await.map_err(failed)?;
+            if let (true, Workloads::NotReady(reasons)) = (atomic, &workloads) {
+                return undo(ctx, &run, before, prior, not_ready(&run, reasons)).await;
+            }
+            let ready = matches!(workloads, Workloads::Ready);
+            report_workloads(ctx, &run, &workloads);
+            Ok(state(fill(&planned, &record, cluster_uid, Some(crds), ready)))
+        }
+        (Ok(_), None) => Err(Diagnostics::error(
+            "The release has no record",
+            "Helm said that it worked, but left no record in the cluster. Someone may have removed it; apply again.",
+        )),
+        (Err(error), record) => {
+            let left = record.filter(|record| before != Some(record.revision()));
+            let Some(record) = left else { return Err(failed(error)) };
+            if atomic && !matches!(error, HelmError::Cancelled { .. }) {
+                return undo(ctx, &run, before, prior, failed(error)).await;
+            }
+            if prior.is_some() {
+                ctx.report_all(failed(error));
+                let (crds, ready) = (planned.crds.known().cloned(), false);
+                return Ok(state(fill(&planned, &record, cluster_uid, crds, ready)));
+            }
+            ctx.report(Diagnostic::error(
+                format!("Release {} failed", record.name()),
+                format!(
+                    "{} The release is in the state as {}, so that a destroy removes it. It is the first install and nothing of it works, so \
+                     the next apply removes what there is and installs anew; the chart's CRDs and their objects stay.",
+                    sentence(&error.to_string()),
+                    record.status()
+                ),
+            ));
+            Ok(state(fill(&planned, &record, cluster_uid, None, false)))
+        }
+    }
+}
+
+/// Goes back to what was before, and fails with `cause`.
+async fn undo(
+    ctx: &Context<Joiner>,
+    run: &Run<'_>,
+    before: Option<u32>,
+    prior: Option<State<HelmRelease, NoIdentity>>,
+    cause: Diagnostics,
+) -> Result<State<HelmRelease, NoIdentity>, Diagnostics> {
+    let done = match before {
+        Some(revision) => format!("The release was rolled back to revision {revision}."),
+        None => "The release was removed again.".to_owned(),
+    };
+    let mut all = cause;
+    match run.undo(before).await {
+        Ok(()) => all.push(Diagnostic::warning("Undone, since atomic is set", done)),
+        Err(error) => all.append(report::helm(&error)),
+    }
+    match (prior, newest(run).await) {
+        (Some(prior), Some(record)) => {
+            ctx.report_all(all);
+            let model = HelmRelease {
+                revision: Field::Known(i64::from(record.revision())),
+                status: Field::Known(record.status().to_string()),
+                ..prior.model
+            };
+            Ok(State { model, ..prior })
+        }
+        _ => Err(all),
+    }
+}
+
+async fn newest(run: &Run<'_>) -> Option<Record> {
+    run.storage().await.ok()?.newest().await.ok()?
+}
+
+fn not_ready(run: &Run<'_>, reasons: &[String]) -> Diagnostics {
+    Diagnostics::error(
+        "The workloads are not ready",
+        format!("They were not ready after {} s: {}.", run.limit().as_secs(), reasons.join("; ")),
+    )
+}
+
+fn report_workloads(ctx: &Context<Joiner>, run: &Run<'_>, workloads: &Workloads) {
+    if let Workloads::NotReady(reasons) = workloads {
+        ctx.report(Diagnostic::warning(
+            format!("Release {} is installed, but not ready", run.release.name.as_str().unwrap_or_default()),
+            format!(
+                "After {} s: {}. Kubernetes goes on trying. Put right what is wrong and apply again, or allow more time with timeout.",
+                run.limit().as_secs(),
+                reasons.join("; ")
+            ),
+        ));
+    }
+}
+
+/// Removes the release and waits until its objects are gone. The CRDs stay.
+pub(super) async fn delete(ctx: &Context<Joiner>, release: &HelmRelease) -> Result<(), Diagnostics> {
+    let data = ctx.ready()?;
+    let cluster = data.cluster()?;
+    let found = cluster.uid().await.map_err(|error| report::cluster(&error))?;
+    if let (Some(known), Some(found)) = (release.cluster_uid.as_str(), found)
+        && known != found
+    {
+        ctx.report(Diagnostic::warning(
+            "The release's cluster is gone",
+            format!("It was installed in the cluster with uid {known}; {} has uid {found}. Nothing was removed there.", cluster.label()),
+        ));
+        return Ok(());
+    }
+    let run = Run { data: &data, cluster, release, cancel: ctx.cancellation() };
+    let newest = async { run.storage().await?.newest().await };
+    match newest.await.map_err(|error| report::helm(&error))? {
+        None => return Ok(()),
+        Some(record) if record.status() == Status::Uninstalled => return Ok(()),
+        Some(_) => {}
+    }
+    refuse_orphans(&data, release).await?;
+    let limit = timeout_or(&release.timeouts, |timeouts: &Timeouts| &timeouts.delete, UNINSTALL);
+    run.uninstall(limit).await.map_err(|error| report::helm(&error))
+}
+
+/// Without the controller nobody ends the instances of NodeClaims.
+async fn refuse_orphans(data: &Joiner, release: &HelmRelease) -> Result<(), Diagnostics> {
+    if !release.chart.is_null() || release.allow_orphans.known().copied().unwrap_or(false) {
+        return Ok(());
+    }
+    let claims = Objects::all(data.cluster()?, Kind::new("karpenter.sh", "v1", "NodeClaim", "nodeclaims")).await;
+    let claims = match claims {
+        Ok(claims) => claims.list(None).await,
+        Err(error) => Err(error),
+    };
+    let claims = claims.map_err(|error| report::cluster(&error))?;
+    if claims.is_empty() {
+        return Ok(());
+    }
+    let names: Vec<&str> = claims.iter().filter_map(|claim| claim["metadata"]["name"].as_str()).take(5).collect();
+    Err(Diagnostics::error(
+        "The controller still has nodes",
+        format!(
+            "{} NodeClaims exist ({}{}), and without the controller nobody ends their instances. Destroy their NodePools first (let them \
+             refer to this release, so that the order is right), or set allow_orphans = true and apply before you destroy.",
+            claims.len(),
+            names.join(", "),
+            if claims.len() > names.len() { ", ..." } else { "" }
+        ),
+    ))
+}
+
+/// A text that ends with a full stop.
+fn sentence(text: &str) -> String {
+    let text = text.trim_end();
+    if text.ends_with('.') { text.to_owned() } else { format!("{text}.") }
+}

@@ -1,0 +1,138 @@
+//! The values of a release, from its attributes.
+
+use super::schema::{HelmRelease, SetEntry};
+use crate::cluster::Secret;
+use crate::helm::{HelmError, SetValue, merge_values, parse_document};
+use crate::plain::json_of;
+use serde_json::Value as Json;
+use tfplugin::{Field, Value};
+
+/// The documents in the attribute `values`; `None` while something in it is unknown.
+pub(super) fn documents(values: &Value) -> Option<Result<Vec<Json>, HelmError>> {
+    let json = json_of(values, str::to_owned)?;
+    let items = match json {
+        Json::Null => Vec::new(),
+        Json::Array(items) => items,
+        other => vec![other],
+    };
+    Some(
+        items
+            .into_iter()
+            .map(|item| match item {
+                Json::String(text) => parse_document(&text),
+                other => Ok(other),
+            })
+            .collect(),
+    )
+}
+
+/// All values of a release, merged; `None` while something in them is unknown.
+pub(super) fn merged(release: &HelmRelease) -> Option<Result<Json, HelmError>> {
+    let documents = match &release.values {
+        Field::Null => Ok(Vec::new()),
+        Field::Unknown => return None,
+        Field::Known(values) => documents(values)?,
+    };
+    let mut settings = Vec::new();
+    for list in [&release.set, &release.set_sensitive] {
+        match list {
+            Field::Null => {}
+            Field::Unknown => return None,
+            Field::Known(entries) => {
+                for entry in entries {
+                    settings.push(setting(entry)?);
+                }
+            }
+        }
+    }
+    Some(documents.and_then(|documents| merge_values(&documents, &settings)))
+}
+
+fn setting(entry: &SetEntry) -> Option<SetValue> {
+    let SetEntry { name, value, r#type } = entry;
+    Some(SetValue {
+        name: name.as_str()?.to_owned(),
+        value: Secret::new(value.as_str()?),
+        as_string: r#type.as_str() == Some("string"),
+    })
+}
+
+/// Whether two spellings of `values` mean the same.
+pub(super) fn same_values(left: &Value, right: &Value) -> bool {
+    let merged = |values: &Value| merge_values(&documents(values)?.ok()?, &[]).ok();
+    merged(left).is_some_and(|left| merged(right) == Some(left))
+}
+
+/// Where two values differ, as paths; never what they are, since they may be secret.
+pub(super) fn differing_paths(left: &Json, right: &Json) -> Vec<String> {
+    fn walk(path: &str, left: &Json, right: &Json, found: &mut Vec<String>) {
+        if left == right {
+            return;
+        }
+        match (left, right) {
+            (Json::Object(left), Json::Object(right)) => {
+                let mut keys: Vec<&String> = left.keys().chain(right.keys()).collect();
+                keys.sort();
+                keys.dedup();
+                for key in keys {
+                    let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+                    walk(&path, &left[key.as_str()], &right[key.as_str()], found);
+                }
+            }
+            _ => found.push(path.to_owned()),
+        }
+    }
+    let mut found = Vec::new();
+    walk("", left, right, &mut found);
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plain::value_of;
+    use serde_json::json;
+
+    fn entry(name: &str, value: Field<String>) -> SetEntry {
+        SetEntry { name: name.into(), value, r#type: "auto".into() }
+    }
+
+    #[test]
+    fn every_spelling_of_values_is_read() {
+        let want = json!({ "a": { "b": 1 }, "c": true });
+        for spelling in [
+            json!({ "a": { "b": 1 }, "c": true }),
+            json!("a:\n  b: 1\nc: true\n"),
+            json!(["a:\n  b: 1\n", { "c": true }]),
+            json!([{ "a": { "b": 2 } }, "a: {b: 1}\nc: true"]),
+        ] {
+            let release = HelmRelease { values: Field::Known(value_of(&spelling)), ..HelmRelease::default() };
+            let merged = merged(&release).expect("known").expect("valid");
+            assert_eq!(merged, want, "{spelling}");
+        }
+        assert!(same_values(&value_of(&json!("a: 1")), &value_of(&json!({ "a": 1 }))));
+        assert!(!same_values(&value_of(&json!("a: 1")), &value_of(&json!({ "a": 2 }))));
+    }
+
+    #[test]
+    fn settings_come_last_and_unknown_waits() {
+        let release = HelmRelease {
+            values: Field::Known(value_of(&json!({ "a": 1 }))),
+            set: Field::Known(vec![entry("a", "2".into())]),
+            set_sensitive: Field::Known(vec![entry("p", "x".into())]),
+            ..HelmRelease::default()
+        };
+        assert_eq!(merged(&release).expect("known").expect("valid"), json!({ "a": 2, "p": "x" }));
+        let unknown = HelmRelease { set: Field::Known(vec![entry("a", Field::Unknown)]), ..release };
+        assert!(merged(&unknown).is_none());
+        assert!(merged(&HelmRelease { values: Field::Unknown, ..HelmRelease::default() }).is_none());
+        assert_eq!(merged(&HelmRelease::default()).expect("known").expect("valid"), json!({}));
+    }
+
+    #[test]
+    fn differences_are_told_by_place_alone() {
+        let (left, right) = (json!({ "a": { "b": 1, "c": 2 }, "d": [1] }), json!({ "a": { "b": 1, "c": 3 }, "d": [2], "e": 1 }));
+        assert_eq!(differing_paths(&left, &right), ["a.c", "d", "e"]);
+        assert!(differing_paths(&left, &left).is_empty());
+    }
+}

@@ -1,0 +1,109 @@
+//! Planning: offline. What the plan cannot know stays unknown; what makes an upgrade necessary is what the user changed, a chart
+//! whose content changed, drift, and a release that is not deployed.
+
+use super::schema::HelmRelease;
+use super::validate::source;
+use crate::cluster::Kind;
+use crate::helm::{self, Storage};
+use crate::provider::{Joiner, Part};
+use crate::report;
+use std::collections::BTreeMap;
+use tfplugin::{Configured, Context, Diagnostics, Field, NoIdentity, Plan, PlanRequest};
+
+/// What reads and plans remember a release under.
+pub(super) fn memory() -> Kind {
+    Kind::new("helm.sh", "v1", "Release", "releases")
+}
+
+/// Completes the plan.
+pub(super) async fn plan(
+    ctx: &Context<Joiner>,
+    request: &PlanRequest<HelmRelease>,
+    plan: &mut Plan<HelmRelease, NoIdentity>,
+) -> Result<(), Diagnostics> {
+    let digest = digest(&plan.planned);
+    let planned = &mut plan.planned;
+    if planned.id.is_unknown() {
+        planned.id = id(planned);
+    }
+    let Some(prior) = &request.prior else {
+        planned.chart_digest = digest;
+        planned.drift = Field::Known(BTreeMap::new());
+        return check_helm(ctx);
+    };
+    let drifted = prior.drift.known().is_some_and(|drift| !drift.is_empty());
+    let unfinished = prior.status.as_str() != Some("deployed");
+    let other_chart = digest != prior.chart_digest;
+    let gone = is_gone(ctx, prior).await?;
+    if !(plan.changed || drifted || unfinished || other_chart || gone) {
+        return Ok(());
+    }
+    planned.chart_digest = digest;
+    planned.drift = Field::Known(BTreeMap::new());
+    planned.status = Field::Unknown;
+    planned.revision = Field::Unknown;
+    planned.chart_version = Field::Unknown;
+    planned.app_version = Field::Unknown;
+    planned.crds = Field::Unknown;
+    planned.ready = Field::Unknown;
+    if gone {
+        planned.cluster_uid = Field::Unknown;
+    }
+    check_helm(ctx)
+}
+
+/// Whether the release may be or is gone: its cluster is unknown, or does not have it. As for objects, a cluster that gets known
+/// in the apply is looked at then, once.
+async fn is_gone(ctx: &Context<Joiner>, prior: &HelmRelease) -> Result<bool, Diagnostics> {
+    let data = match ctx.provider() {
+        Configured::Unconfigured => return Ok(false),
+        Configured::UnknownUntilApply => return Ok(true),
+        Configured::Ready(data) => data,
+    };
+    let cluster = match &data.cluster {
+        Part::Unknown => return Ok(true),
+        Part::Known(cluster) => cluster,
+        Part::Absent | Part::Broken(_) => return Ok(false),
+    };
+    let id = prior.id.as_str().unwrap_or_default();
+    if data.has_seen(&memory(), id) {
+        return Ok(false);
+    }
+    if let (Some(known), Some(found)) =
+        (prior.cluster_uid.as_str(), cluster.uid().await.map_err(|error| report::cluster(&error))?)
+        && known != found
+    {
+        return Ok(true);
+    }
+    let (namespace, name) = id.split_once('/').unwrap_or_default();
+    let revisions = async { Storage::open(cluster, namespace, name).await?.revisions().await };
+    Ok(revisions.await.map_err(|error| report::helm(&error))?.is_empty())
+}
+
+/// A change needs Helm: that it is missing is told now, not in the middle of an apply.
+fn check_helm(ctx: &Context<Joiner>) -> Result<(), Diagnostics> {
+    if let Configured::Ready(data) = ctx.provider()
+        && let Part::Known(setting) = &data.helm_path
+    {
+        let setting = setting.as_ref().map(|path| path.to_string_lossy());
+        helm::find(setting.as_deref()).map_err(|error| report::helm(&error))?;
+    }
+    Ok(())
+}
+
+/// `NAMESPACE/NAME`.
+pub(super) fn id(release: &HelmRelease) -> Field<String> {
+    match (&release.namespace, &release.name) {
+        (Field::Known(namespace), Field::Known(name)) => Field::Known(format!("{namespace}/{name}")),
+        _ => Field::Unknown,
+    }
+}
+
+/// The fingerprint of the chart's content, null for one in a registry; unknown while the chart is.
+pub(super) fn digest(release: &HelmRelease) -> Field<String> {
+    match source(release) {
+        None => Field::Unknown,
+        Some(Ok(source)) => Field::from_option(source.fingerprint()),
+        Some(Err(_)) => Field::Null,
+    }
+}

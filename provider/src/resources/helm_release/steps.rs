@@ -1,0 +1,193 @@
+//! The steps of an install or upgrade: take-over, chart, CRDs, Helm, workloads.
+
+use super::documents::merged;
+use super::schema::HelmRelease;
+use super::validate::source;
+use crate::cluster::{Cluster, Pace, Waited, poll};
+use crate::helm::{
+    Adopt, Helm, HelmError, Owner, RUN_LABEL, Readiness, Record, Rollback, Status, Storage, Takeover, Uninstall, Upgrade,
+    Workspace, apply_crds, decide, find, readiness_of, rendered,
+};
+use crate::provider::{Joiner, Part};
+use jiff::Timestamp;
+use std::time::Duration;
+use tfplugin::validate::parse_duration;
+use tfplugin::CancellationToken;
+
+/// One run of the steps for one release.
+pub(super) struct Run<'a> {
+    pub data: &'a Joiner,
+    pub cluster: &'a Cluster,
+    pub release: &'a HelmRelease,
+    pub cancel: &'a CancellationToken,
+}
+
+/// How the workloads are after the run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Workloads {
+    /// Nobody waited for them, or the wait was stopped.
+    NotWaited,
+    Ready,
+    /// Not within the time, and why.
+    NotReady(Vec<String>),
+}
+
+impl Run<'_> {
+    fn name(&self) -> &str {
+        self.release.name.as_str().unwrap_or_default()
+    }
+
+    fn namespace(&self) -> &str {
+        self.release.namespace.as_str().unwrap_or_default()
+    }
+
+    /// The limit that the user set for Helm's steps and for the workloads.
+    pub(super) fn limit(&self) -> Duration {
+        let set = self.release.timeout.as_str().and_then(|text| parse_duration(text).ok());
+        set.unwrap_or(Duration::from_secs(300))
+    }
+
+    fn is_on(flag: &tfplugin::Field<bool>) -> bool {
+        flag.known().copied().unwrap_or(false)
+    }
+
+    pub(super) async fn storage(&self) -> Result<Storage<'_>, HelmError> {
+        Storage::open(self.cluster, self.namespace(), self.name()).await
+    }
+
+    /// Clears the way: answers what was done about a release that is there already, if anything.
+    pub(super) async fn take_over(&self, adopt: Adopt) -> Result<Option<String>, HelmError> {
+        let storage = self.storage().await?;
+        let mut waiting = String::new();
+        let waited = poll(Pace::SLOW, self.limit(), self.cancel, async || {
+            let found = storage.found(Timestamp::now()).await?;
+            match decide(self.name(), found.as_ref(), adopt) {
+                Takeover::Install => Ok(Some(Ok(None))),
+                Takeover::Continue { explanation } => Ok(Some(Ok(Some(explanation)))),
+                Takeover::Refuse { explanation } => Ok(Some(Err(explanation))),
+                Takeover::Release { explanation } => {
+                    if let Some(found) = found {
+                        storage.mark_failed(found.revision, "left unfinished by a run that ended before Helm did").await?;
+                    }
+                    Ok(Some(Ok(Some(explanation))))
+                }
+                Takeover::Wait { explanation } => {
+                    tracing::info!(explanation, "waiting for the release");
+                    waiting = explanation;
+                    Ok::<_, HelmError>(None)
+                }
+            }
+        })
+        .await?;
+        match waited {
+            Waited::Done(Ok(explanation)) => Ok(explanation),
+            Waited::Done(Err(refusal)) => Err(HelmError::Taken(refusal)),
+            Waited::TimedOut => Err(HelmError::Taken(format!("{waiting}. Apply again when it has ended"))),
+            Waited::Cancelled => Err(HelmError::Cancelled { verb: "upgrade".to_owned() }),
+        }
+    }
+
+    /// Applies the chart's CRDs and installs or upgrades the release. Answers the CRDs' names.
+    pub(super) async fn upgrade(&self) -> Result<Vec<String>, HelmError> {
+        let release = self.release;
+        let workspace = self.workspace().await?;
+        let helm = Helm::open(self.program()?, &workspace, self.cancel).await?;
+        let source = source(release).unwrap_or_else(|| Err(HelmError::Chart("it is not known".to_owned())))?;
+        let chart = source.fetch(&helm).await?;
+        let values = merged(release).unwrap_or_else(|| Err(HelmError::Values("they are not known".to_owned())))?;
+        let crds = if Self::is_on(&release.install_crds) {
+            apply_crds(&helm, self.cluster, &chart, &self.data.field_manager, self.cancel).await?
+        } else {
+            Vec::new()
+        };
+        let upgrade = Upgrade {
+            name: self.name().to_owned(),
+            namespace: self.namespace().to_owned(),
+            chart,
+            values: workspace.write_values(&values)?,
+            create_namespace: Self::is_on(&release.create_namespace),
+            history_max: release.history_max.known().and_then(|most| u32::try_from(*most).ok()).unwrap_or(10),
+            timeout: self.limit(),
+            force_conflicts: release.force_conflicts.known().copied().unwrap_or(self.data.force_conflicts),
+            take_ownership: Self::is_on(&release.take_ownership),
+            label: format!("{RUN_LABEL}={}", Owner::current().label()),
+        };
+        helm.run(&upgrade.args()).await?;
+        Ok(crds)
+    }
+
+    /// Goes back to `revision`, or removes a release that never worked.
+    pub(super) async fn undo(&self, revision: Option<u32>) -> Result<(), HelmError> {
+        match revision {
+            Some(revision) => {
+                let rollback = Rollback {
+                    name: self.name().to_owned(),
+                    namespace: self.namespace().to_owned(),
+                    revision,
+                    timeout: self.limit(),
+                };
+                self.helm(&rollback.args()).await
+            }
+            None => self.uninstall(self.limit()).await,
+        }
+    }
+
+    /// Removes the release and waits until its objects are gone.
+    pub(super) async fn uninstall(&self, timeout: Duration) -> Result<(), HelmError> {
+        let uninstall =
+            Uninstall { name: self.name().to_owned(), namespace: self.namespace().to_owned(), timeout };
+        self.helm(&uninstall.args()).await
+    }
+
+    async fn helm(&self, args: &[String]) -> Result<(), HelmError> {
+        let workspace = self.workspace().await?;
+        Helm::open(self.program()?, &workspace, self.cancel).await?.run(args).await?;
+        Ok(())
+    }
+
+    async fn workspace(&self) -> Result<Workspace, HelmError> {
+        let mut workspace = Workspace::new()?;
+        workspace.connect(self.cluster).await?;
+        Ok(workspace)
+    }
+
+    fn program(&self) -> Result<std::path::PathBuf, HelmError> {
+        match &self.data.helm_path {
+            Part::Known(Some(path)) => find(Some(&path.to_string_lossy())),
+            _ => find(None),
+        }
+    }
+
+    /// Waits for the workloads of `record`.
+    pub(super) async fn workloads(&self, record: &Record) -> Result<Workloads, HelmError> {
+        if !Self::is_on(&self.release.wait) {
+            return Ok(Workloads::NotWaited);
+        }
+        let objects = rendered(record)?;
+        let mut last = Readiness { reasons: Vec::new() };
+        let waited = poll(Pace::QUICK, self.limit(), self.cancel, async || {
+            match readiness_of(self.cluster, self.namespace(), &objects).await {
+                Ok(readiness) => {
+                    let ready = readiness.is_ready();
+                    last = readiness;
+                    Ok(ready.then_some(()))
+                }
+                Err(HelmError::Cluster(error)) if error.is_transient() => Ok(None),
+                Err(error) => Err(error),
+            }
+        })
+        .await?;
+        Ok(match waited {
+            Waited::Done(()) => Workloads::Ready,
+            Waited::Cancelled => Workloads::NotWaited,
+            Waited::TimedOut => Workloads::NotReady(last.reasons),
+        })
+    }
+
+    /// The newest revision that worked, and its number.
+    pub(super) async fn last_deployed(&self) -> Result<Option<u32>, HelmError> {
+        let revisions = self.storage().await?.revisions().await?;
+        let worked = |status: Status| matches!(status, Status::Deployed | Status::Superseded);
+        Ok(revisions.iter().rev().find(|revision| worked(revision.status)).map(|revision| revision.number))
+    }
+}

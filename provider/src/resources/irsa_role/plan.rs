@@ -1,0 +1,68 @@
+//! Planning: the policies are made here, so that the plan shows them, as far as what they need is known.
+
+use super::documents::{ProviderArn, keep_words, policy, trust};
+use super::schema::IrsaRole;
+use crate::provider::{Joiner, Part};
+use tfplugin::{Configured, Context, Diagnostics, Field, NoIdentity, Plan, PlanRequest};
+
+/// Completes the plan.
+pub(super) async fn plan(
+    ctx: &Context<Joiner>,
+    request: &PlanRequest<IrsaRole>,
+    plan: &mut Plan<IrsaRole, NoIdentity>,
+) -> Result<(), Diagnostics> {
+    let region = region(ctx, &plan.planned);
+    let planned = &mut plan.planned;
+    if planned.id.is_unknown() {
+        planned.id = planned.name.clone();
+    }
+    let prior = request.prior.clone().unwrap_or_default();
+    let wrong = |problem: String| {
+        let mut found = Diagnostics::new();
+        found.error_at("oidc_provider_arn", "Not an OIDC provider", format!("{problem}."));
+        found
+    };
+    let trust = trust(planned).map_err(wrong)?;
+    planned.trust_policy_json = keep_words(trust, &prior.trust_policy_json);
+    let policy = policy(planned, region).map_err(wrong)?;
+    planned.policy_json = keep_words(policy, &prior.policy_json);
+    Ok(())
+}
+
+/// The cluster's region as far as it is known without a call: set, in the issuer's name, or the provider's.
+fn region(ctx: &Context<Joiner>, role: &IrsaRole) -> Field<String> {
+    match &role.region {
+        Field::Null => {}
+        decided => return decided.clone(),
+    }
+    let arn = match &role.oidc_provider_arn {
+        Field::Known(arn) => arn,
+        _ => return Field::Unknown,
+    };
+    if let Some(region) = ProviderArn::parse(arn).ok().and_then(|arn| arn.region()) {
+        return region.into();
+    }
+    match ctx.provider() {
+        Configured::Ready(data) => match &data.aws {
+            Part::Known(aws) => match &aws.settings().region {
+                Some(region) => Field::Known(region.clone()),
+                // The chain may find it in a profile or from the instance; the apply will tell.
+                None => Field::Unknown,
+            },
+            _ => Field::Unknown,
+        },
+        _ => Field::Unknown,
+    }
+}
+
+/// The cluster's region for an apply.
+pub(super) async fn region_now(data: &Joiner, role: &IrsaRole) -> Result<String, Diagnostics> {
+    if let Some(region) = role.region.as_str() {
+        return Ok(region.to_owned());
+    }
+    let arn = role.oidc_provider_arn.as_str().unwrap_or_default();
+    if let Some(region) = ProviderArn::parse(arn).ok().and_then(|arn| arn.region()) {
+        return Ok(region.to_owned());
+    }
+    data.aws()?.region().await.map_err(|error| crate::report::aws("The region is not known", &error))
+}
