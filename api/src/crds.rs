@@ -9,15 +9,17 @@ use crate::{EC2NodeClass, NodeClaim, NodeOverlay, NodePool};
 
 /// The definitions of NodePool, NodeClaim, NodeOverlay and EC2NodeClass, in this order.
 pub fn crds() -> Vec<CustomResourceDefinition> {
-    [
-        NodePool::crd(),
-        NodeClaim::crd(),
-        NodeOverlay::crd(),
-        EC2NodeClass::crd(),
+    vec![
+        crd_of::<NodePool>(),
+        crd_of::<NodeClaim>(),
+        crd_of::<NodeOverlay>(),
+        crd_of::<EC2NodeClass>(),
     ]
-    .into_iter()
-    .map(tidy)
-    .collect()
+}
+
+/// The definition of one kind.
+pub(crate) fn crd_of<K: CustomResourceExt>() -> CustomResourceDefinition {
+    tidy(K::crd())
 }
 
 /// Makes the derived schema what upstream serves: Rust's `Option` means "may be left out", not "may be null".

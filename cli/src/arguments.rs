@@ -108,6 +108,9 @@ pub(crate) struct Up {
     /// The API server's port [default: a free one]
     #[arg(long, value_name = "PORT", conflicts_with = "no_cluster")]
     pub(crate) api_port: Option<u16>,
+    /// The region of the emulated account
+    #[arg(long, value_name = "REGION", default_value = joiner_sandbox::REGION)]
+    pub(crate) region: String,
     /// The AWS emulator's port [default: a free one]
     #[arg(long, value_name = "PORT")]
     pub(crate) aws_port: Option<u16>,

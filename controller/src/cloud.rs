@@ -56,7 +56,13 @@ struct Made {
 impl Cloud {
     pub(crate) fn new(aws: Aws, cluster: Cluster, settings: Settings) -> Cloud {
         let launcher = Launcher::new(aws.clone(), &cluster.name);
-        Cloud { aws, cluster, launcher, settings, state: Mutex::default() }
+        Cloud {
+            aws,
+            cluster,
+            launcher,
+            settings,
+            state: Mutex::default(),
+        }
     }
 
     /// The instance types of every pool whose class is known; a pool is left out while nothing is known for it.
@@ -90,7 +96,12 @@ impl Cloud {
         }
         let types: Arc<[InstanceType]> =
             instance_types(&facts, &class, &self.settings, &state.unavailable, now).into();
-        let made = Made { class, facts: version, unavailable: shortages, types: types.clone() };
+        let made = Made {
+            class,
+            facts: version,
+            unavailable: shortages,
+            types: types.clone(),
+        };
         state.made.insert(name, made);
         Some(types)
     }
@@ -98,6 +109,11 @@ impl Cloud {
     /// A class is gone.
     pub(crate) fn forget(&self, class: &str) {
         self.state().made.remove(class);
+    }
+
+    /// Whether EC2's facts have been read; before that nothing can be decided.
+    pub(crate) fn knows_types(&self) -> bool {
+        self.state().facts.is_some()
     }
 
     /// EC2 has run out of something.

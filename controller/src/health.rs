@@ -34,9 +34,10 @@ pub(crate) async fn serve(health: SocketAddr, metrics: SocketAddr, told: Told) -
         .route("/readyz", get(ready))
         .with_state(told.clone());
     let scrape = Router::new().route("/metrics", get(text)).with_state(told);
-    for (name, variable, address, router) in
-        [("health", "HEALTH_PROBE_PORT", health, probes), ("metrics", "METRICS_PORT", metrics, scrape)]
-    {
+    for (name, variable, address, router) in [
+        ("health", "HEALTH_PROBE_PORT", health, probes),
+        ("metrics", "METRICS_PORT", metrics, scrape),
+    ] {
         let listener = TcpListener::bind(address).await.with_context(|| {
             format!("the {name} server cannot listen on {address}: set {variable} to a free port or BIND_ADDRESS to another address")
         })?;
@@ -54,13 +55,20 @@ async fn ready(State(told): State<Told>) -> (StatusCode, String) {
     if missing.is_empty() {
         (StatusCode::OK, "ok".to_owned())
     } else {
-        (StatusCode::SERVICE_UNAVAILABLE, format!("waiting for the first list of {}", missing.join(", ")))
+        (
+            StatusCode::SERVICE_UNAVAILABLE,
+            format!("waiting for the first list of {}", missing.join(", ")),
+        )
     }
 }
 
 async fn text(State(told): State<Told>) -> axum::response::Response {
     match told.metrics.render() {
-        Ok(body) => ([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], body).into_response(),
+        Ok(body) => (
+            [(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")],
+            body,
+        )
+            .into_response(),
         Err(error) => (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()).into_response(),
     }
 }

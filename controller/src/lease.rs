@@ -43,13 +43,22 @@ pub(crate) enum Verdict {
 
 /// Decides for candidate `me` at `now`. No lease at all (`None`) is there to be taken.
 pub(crate) fn evaluate(lease: Option<&Observed>, me: &str, now: Timestamp) -> Verdict {
-    let Some(lease) = lease else { return Verdict::Acquire { transitions: 0 } };
+    let Some(lease) = lease else {
+        return Verdict::Acquire { transitions: 0 };
+    };
     if lease.holder == me {
-        return Verdict::Renew { transitions: lease.transitions };
+        return Verdict::Renew {
+            transitions: lease.transitions,
+        };
     }
-    let dies = lease.since.saturating_add(lease.duration).unwrap_or(Timestamp::MAX);
+    let dies = lease
+        .since
+        .saturating_add(lease.duration)
+        .unwrap_or(Timestamp::MAX);
     if lease.holder.is_empty() || dies <= now {
-        return Verdict::Acquire { transitions: lease.transitions.saturating_add(1) };
+        return Verdict::Acquire {
+            transitions: lease.transitions.saturating_add(1),
+        };
     }
     Verdict::Yield { until: dies }
 }
@@ -63,19 +72,49 @@ mod tests {
     }
 
     fn lease(holder: &str, since: i64) -> Observed {
-        Observed { holder: holder.to_owned(), duration: DURATION, transitions: 4, since: at(since) }
+        Observed {
+            holder: holder.to_owned(),
+            duration: DURATION,
+            transitions: 4,
+            since: at(since),
+        }
     }
 
     #[test]
     fn verdicts() {
         for (name, lease, now, want) in [
             ("no lease", None, 0, Verdict::Acquire { transitions: 0 }),
-            ("released", Some(lease("", 0)), 0, Verdict::Acquire { transitions: 5 }),
+            (
+                "released",
+                Some(lease("", 0)),
+                0,
+                Verdict::Acquire { transitions: 5 },
+            ),
             ("ours", Some(lease("me", 0)), 5, Verdict::Renew { transitions: 4 }),
-            ("ours, long not renewed", Some(lease("me", 0)), 500, Verdict::Renew { transitions: 4 }),
-            ("theirs, fresh", Some(lease("you", 10)), 12, Verdict::Yield { until: at(25) }),
-            ("theirs, the last second", Some(lease("you", 10)), 24, Verdict::Yield { until: at(25) }),
-            ("theirs, dead", Some(lease("you", 10)), 25, Verdict::Acquire { transitions: 5 }),
+            (
+                "ours, long not renewed",
+                Some(lease("me", 0)),
+                500,
+                Verdict::Renew { transitions: 4 },
+            ),
+            (
+                "theirs, fresh",
+                Some(lease("you", 10)),
+                12,
+                Verdict::Yield { until: at(25) },
+            ),
+            (
+                "theirs, the last second",
+                Some(lease("you", 10)),
+                24,
+                Verdict::Yield { until: at(25) },
+            ),
+            (
+                "theirs, dead",
+                Some(lease("you", 10)),
+                25,
+                Verdict::Acquire { transitions: 5 },
+            ),
         ] {
             assert_eq!(evaluate(lease.as_ref(), "me", at(now)), want, "{name}");
         }

@@ -26,7 +26,14 @@ pub(crate) const COMMIT: &str = match option_env!("JOINER_COMMIT") {
 };
 
 /// Fields that name a Kubernetes object.
-const KINDS: [&str; 6] = ["NodeClaim", "NodePool", "Node", "EC2NodeClass", "Pod", "DaemonSet"];
+const KINDS: [&str; 6] = [
+    "NodeClaim",
+    "NodePool",
+    "Node",
+    "EC2NodeClass",
+    "Pod",
+    "DaemonSet",
+];
 
 /// Starts logging for the whole process.
 ///
@@ -52,13 +59,19 @@ pub(crate) fn init(options: &Options) -> io::Result<()> {
 
 fn destinations(paths: &[String]) -> io::Result<BoxMakeWriter> {
     let mut all: Option<BoxMakeWriter> = None;
-    for path in paths.iter().map(|path| path.trim()).filter(|path| !path.is_empty()) {
+    for path in paths
+        .iter()
+        .map(|path| path.trim())
+        .filter(|path| !path.is_empty())
+    {
         let one = match path {
             "stdout" => BoxMakeWriter::new(io::stdout),
             "stderr" => BoxMakeWriter::new(io::stderr),
             file => {
                 let open = OpenOptions::new().create(true).append(true).open(file);
-                let open = open.map_err(|cause| io::Error::new(cause.kind(), format!("log file {file} cannot be opened: {cause}")))?;
+                let open = open.map_err(|cause| {
+                    io::Error::new(cause.kind(), format!("log file {file} cannot be opened: {cause}"))
+                })?;
                 BoxMakeWriter::new(std::sync::Arc::new(open))
             }
         };
@@ -77,13 +90,20 @@ impl<S> FormatEvent<S, JsonFields> for Json
 where
     S: Subscriber + for<'a> LookupSpan<'a>,
 {
-    fn format_event(&self, ctx: &FmtContext<'_, S, JsonFields>, mut writer: Writer<'_>, event: &Event<'_>) -> fmt::Result {
+    fn format_event(
+        &self,
+        ctx: &FmtContext<'_, S, JsonFields>,
+        mut writer: Writer<'_>,
+        event: &Event<'_>,
+    ) -> fmt::Result {
         let meta = event.metadata();
         let mut fields = Map::new();
         if let Some(scope) = ctx.event_scope() {
             for span in scope.from_root() {
                 let extensions = span.extensions();
-                let Some(formatted) = extensions.get::<FormattedFields<JsonFields>>() else { continue };
+                let Some(formatted) = extensions.get::<FormattedFields<JsonFields>>() else {
+                    continue;
+                };
                 if let Ok(Value::Object(of_span)) = serde_json::from_str(formatted.fields.as_str()) {
                     fields.extend(of_span);
                 }
@@ -92,14 +112,27 @@ where
         event.record(&mut Fields(&mut fields));
         let message = fields.remove("message").unwrap_or_default();
         // In this order, as people read lines from the left.
-        write!(writer, "{{\"level\":\"{}\",\"time\":\"{}\",\"logger\":\"controller\"", meta.level(), now())?;
+        write!(
+            writer,
+            "{{\"level\":\"{}\",\"time\":\"{}\",\"logger\":\"controller\"",
+            meta.level(),
+            now()
+        )?;
         write!(writer, ",\"message\":{message},\"commit\":\"{COMMIT}\"")?;
         if *meta.level() >= Level::DEBUG {
-            let caller = format!("{}:{}", meta.file().unwrap_or_default(), meta.line().unwrap_or_default());
+            let caller = format!(
+                "{}:{}",
+                meta.file().unwrap_or_default(),
+                meta.line().unwrap_or_default()
+            );
             write!(writer, ",\"caller\":{}", Value::from(caller))?;
         }
         for (name, value) in fields {
-            let value = if KINDS.contains(&name.as_str()) { reference(&value) } else { value };
+            let value = if KINDS.contains(&name.as_str()) {
+                reference(&value)
+            } else {
+                value
+            };
             write!(writer, ",{}:{value}", Value::from(name))?;
         }
         writeln!(writer, "}}")
@@ -112,7 +145,9 @@ fn now() -> String {
 
 /// A name, or namespace and name, as an object; something else as it is.
 fn reference(value: &Value) -> Value {
-    let Value::String(text) = value else { return value.clone() };
+    let Value::String(text) = value else {
+        return value.clone();
+    };
     let mut object = Map::new();
     match text.split_once('/') {
         Some((namespace, name)) => {
@@ -131,7 +166,8 @@ struct Fields<'a>(&'a mut Map<String, Value>);
 
 impl Visit for Fields<'_> {
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
-        self.0.insert(field.name().to_owned(), format!("{value:?}").into());
+        self.0
+            .insert(field.name().to_owned(), format!("{value:?}").into());
     }
     fn record_str(&mut self, field: &Field, value: &str) {
         self.0.insert(field.name().to_owned(), value.into());
@@ -173,12 +209,20 @@ mod tests {
     fn a_line_has_karpenters_keys() {
         let sink = Sink::default();
         let to = sink.clone();
-        let subscriber =
-            layer().fmt_fields(JsonFields::new()).event_format(Json).with_writer(move || to.clone()).finish();
+        let subscriber = layer()
+            .fmt_fields(JsonFields::new())
+            .event_format(Json)
+            .with_writer(move || to.clone())
+            .finish();
         tracing::subscriber::with_default(subscriber, || {
             let span = tracing::info_span!("loop", controller = "provisioner");
             let _entered = span.enter();
-            tracing::info!(NodeClaim = "default-abcde", Pod = "shop/web-0", pods = 3, "created nodeclaim");
+            tracing::info!(
+                NodeClaim = "default-abcde",
+                Pod = "shop/web-0",
+                pods = 3,
+                "created nodeclaim"
+            );
         });
         let line: Value = serde_json::from_slice(&sink.0.lock().unwrap()).unwrap();
         assert_eq!(line["level"], "INFO");

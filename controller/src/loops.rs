@@ -23,22 +23,34 @@ use crate::options::Options;
 
 /// Starts every loop. Call it only while leading: from here on the process writes.
 pub(crate) fn start(act: &Act, options: &Options) {
-    let settings = batch::Settings { idle: signed(options.batch_idle_duration), max: signed(options.batch_max_duration) };
+    let settings = batch::Settings {
+        idle: signed(options.batch_idle_duration),
+        max: signed(options.batch_max_duration),
+    };
     let refresh = signed(options.ami_refresh_interval.min(options.subnet_refresh_interval));
     spawn("provisioner", provision::run(act.clone(), settings));
     spawn("disruption", disrupt::run(act.clone()));
     spawn("instance.garbagecollection", garbage::run(act.clone()));
     let of = act.clone();
     spawn("nodeclaim.lifecycle", async move {
-        keyed::run("nodeclaim.lifecycle", &of.index.changes.lifecycle, |name| lifecycle::step(of.clone(), name)).await;
+        keyed::run("nodeclaim.lifecycle", &of.index.changes.lifecycle, |name| {
+            lifecycle::step(of.clone(), name)
+        })
+        .await;
     });
     let of = act.clone();
     spawn("node.termination", async move {
-        keyed::run("node.termination", &of.index.changes.terminate, |name| terminate::step(of.clone(), name)).await;
+        keyed::run("node.termination", &of.index.changes.terminate, |name| {
+            terminate::step(of.clone(), name)
+        })
+        .await;
     });
     let of = act.clone();
     spawn("nodepool", async move {
-        keyed::run("nodepool", &of.index.changes.pools, |name| nodepool::step(of.clone(), name)).await;
+        keyed::run("nodepool", &of.index.changes.pools, |name| {
+            nodepool::step(of.clone(), name)
+        })
+        .await;
     });
     let of = act.clone();
     spawn("nodeclass", async move {

@@ -44,7 +44,10 @@ fn main() -> ExitCode {
         eprintln!("joiner-controller: {cause}");
         return ExitCode::FAILURE;
     }
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(THREADS).enable_all().build();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(THREADS)
+        .enable_all()
+        .build();
     let result = match runtime {
         Ok(runtime) => runtime.block_on(run(options)),
         Err(cause) => Err(cause).context("the runtime could not be started"),
@@ -61,7 +64,10 @@ fn main() -> ExitCode {
 async fn run(options: Options) -> anyhow::Result<()> {
     info!(version = env!("CARGO_PKG_VERSION"), cluster = %options.cluster_name, "starting");
     // Two providers may be linked; the process says which one it means.
-    if rustls::crypto::aws_lc_rs::default_provider().install_default().is_err() {
+    if rustls::crypto::aws_lc_rs::default_provider()
+        .install_default()
+        .is_err()
+    {
         tracing::debug!("a crypto provider was installed before");
     }
     let mut ended = signal(SignalKind::terminate()).context("SIGTERM cannot be handled")?;
@@ -72,9 +78,19 @@ async fn run(options: Options) -> anyhow::Result<()> {
     let metrics = Arc::new(Metrics::new(Box::new(state)));
     let health = SocketAddr::new(options.bind_address, options.health_probe_port);
     let scrape = SocketAddr::new(options.bind_address, options.metrics_port);
-    health::serve(health, scrape, health::Told { index: index.clone(), metrics: metrics.clone() }).await?;
+    health::serve(
+        health,
+        scrape,
+        health::Told {
+            index: index.clone(),
+            metrics: metrics.clone(),
+        },
+    )
+    .await?;
 
-    let config = Config::infer().await.context("no way to the API server: set KUBECONFIG, or run in a pod")?;
+    let config = Config::infer()
+        .await
+        .context("no way to the API server: set KUBECONFIG, or run in a pod")?;
     let client = Client::try_from(config.clone()).context("the API server's client could not be made")?;
     observe::start(&client, &index, &metrics);
     let aws = Aws::connect(joiner_aws::Settings::default())?;
@@ -140,7 +156,12 @@ fn leadership(options: &Options, client: &Client) -> Option<Leadership> {
         .find(|name| !name.is_empty())
         .map_or(client.default_namespace(), |name| name.as_str());
     let me = Identity::of(&options.pod_name, &options.pod_uid);
-    Some(Leadership::new(client.clone(), namespace, &options.leader_election_name, me))
+    Some(Leadership::new(
+        client.clone(),
+        namespace,
+        &options.leader_election_name,
+        me,
+    ))
 }
 
 fn settings(options: &Options) -> Settings {

@@ -77,12 +77,28 @@ impl Metrics {
         ];
         let info = Family::<Labels, Gauge>::default();
         info.get_or_create(&build).set(1);
-        registry.register("build_info", "A metric with a constant '1' value labeled by version and commit", info);
+        registry.register(
+            "build_info",
+            "A metric with a constant '1' value labeled by version and commit",
+            info,
+        );
 
         let metrics = Metrics {
-            nodeclaims_created: counters(registry, "nodeclaims_created", "Number of nodeclaims created in total"),
-            nodeclaims_terminated: counters(registry, "nodeclaims_terminated", "Number of nodeclaims terminated in total"),
-            nodeclaims_disrupted: counters(registry, "nodeclaims_disrupted", "Number of nodeclaims disrupted in total"),
+            nodeclaims_created: counters(
+                registry,
+                "nodeclaims_created",
+                "Number of nodeclaims created in total",
+            ),
+            nodeclaims_terminated: counters(
+                registry,
+                "nodeclaims_terminated",
+                "Number of nodeclaims terminated in total",
+            ),
+            nodeclaims_disrupted: counters(
+                registry,
+                "nodeclaims_disrupted",
+                "Number of nodeclaims disrupted in total",
+            ),
             nodeclaims_termination: histograms(
                 registry,
                 "nodeclaims_termination_duration_seconds",
@@ -94,7 +110,11 @@ impl Metrics {
                 "Duration of instance termination in seconds",
             ),
             nodes_created: counters(registry, "nodes_created", "Number of nodes created in total"),
-            nodes_terminated: counters(registry, "nodes_terminated", "Number of nodes terminated in total"),
+            nodes_terminated: counters(
+                registry,
+                "nodes_terminated",
+                "Number of nodes terminated in total",
+            ),
             nodes_drained: counters(registry, "nodes_drained", "Number of nodes drained in total"),
             nodes_lifetime: lifetimes(registry),
             nodes_termination: Mutex::default(),
@@ -116,8 +136,16 @@ impl Metrics {
                 "scheduler_scheduling_duration_seconds",
                 "Duration of scheduling decisions in seconds",
             ),
-            queue_depth: gauges(registry, "scheduler_queue_depth", "Number of pods in the batch being scheduled"),
-            unschedulable: gauges(registry, "scheduler_unschedulable_pods_count", "Number of pods that no pool can take"),
+            queue_depth: gauges(
+                registry,
+                "scheduler_queue_depth",
+                "Number of pods in the batch being scheduled",
+            ),
+            unschedulable: gauges(
+                registry,
+                "scheduler_unschedulable_pods_count",
+                "Number of pods that no pool can take",
+            ),
             ignored_pods: registered(
                 registry,
                 "scheduler_ignored_pods_count",
@@ -139,7 +167,11 @@ impl Metrics {
                 "cloudprovider_duration_seconds",
                 "Duration of cloud provider calls in seconds",
             ),
-            cloud_errors: counters(registry, "cloudprovider_errors", "Number of failed cloud provider calls"),
+            cloud_errors: counters(
+                registry,
+                "cloudprovider_errors",
+                "Number of failed cloud provider calls",
+            ),
             launch_failures: counters(
                 registry,
                 "cloudprovider_instance_launch_failures",
@@ -161,7 +193,10 @@ impl Metrics {
             "Decisions that the independent checker refused and that were not acted on",
             metrics.violations.clone(),
         );
-        Metrics { registry: root, ..metrics }
+        Metrics {
+            registry: root,
+            ..metrics
+        }
     }
 
     /// The exposition, format 0.0.4.
@@ -193,7 +228,11 @@ impl Metrics {
     pub(crate) fn nodeclaim_created(&self, pool: &str, reason: &str, min_values_relaxed: bool) {
         let relaxed = min_values_relaxed.to_string();
         self.nodeclaims_created
-            .get_or_create(&vec![("reason", reason.into()), ("nodepool", pool.into()), ("min_values_relaxed", relaxed)])
+            .get_or_create(&vec![
+                ("reason", reason.into()),
+                ("nodepool", pool.into()),
+                ("min_values_relaxed", relaxed),
+            ])
             .inc();
     }
 
@@ -217,25 +256,37 @@ impl Metrics {
                 ("zone", zone.into()),
             ])
             .inc();
-        self.nodeclaims_termination.get_or_create(&vec![("nodepool", pool.into())]).observe(took.as_secs_f64());
+        self.nodeclaims_termination
+            .get_or_create(&vec![("nodepool", pool.into())])
+            .observe(took.as_secs_f64());
     }
 
     pub(crate) fn instance_terminated(&self, pool: &str, took: Duration) {
-        self.nodeclaims_instance_termination.get_or_create(&vec![("nodepool", pool.into())]).observe(took.as_secs_f64());
+        self.nodeclaims_instance_termination
+            .get_or_create(&vec![("nodepool", pool.into())])
+            .observe(took.as_secs_f64());
     }
 
     pub(crate) fn node_created(&self, pool: &str, zone: &str) {
-        self.nodes_created.get_or_create(&vec![("nodepool", pool.into()), ("zone", zone.into())]).inc();
+        self.nodes_created
+            .get_or_create(&vec![("nodepool", pool.into()), ("zone", zone.into())])
+            .inc();
     }
 
     pub(crate) fn node_drained(&self, pool: &str) {
-        self.nodes_drained.get_or_create(&vec![("nodepool", pool.into())]).inc();
+        self.nodes_drained
+            .get_or_create(&vec![("nodepool", pool.into())])
+            .inc();
     }
 
     /// A node is gone: how long it lived, and how long its end took.
     pub(crate) fn node_terminated(&self, pool: &str, zone: &str, lived: Duration, took: Duration) {
-        self.nodes_terminated.get_or_create(&vec![("nodepool", pool.into()), ("zone", zone.into())]).inc();
-        self.nodes_lifetime.get_or_create(&vec![("nodepool", pool.into())]).observe(lived.as_secs_f64());
+        self.nodes_terminated
+            .get_or_create(&vec![("nodepool", pool.into()), ("zone", zone.into())])
+            .inc();
+        self.nodes_lifetime
+            .get_or_create(&vec![("nodepool", pool.into())])
+            .observe(lived.as_secs_f64());
         if let Ok(mut summary) = self.nodes_termination.lock() {
             summary.observe(&[("nodepool", pool)], took.as_secs_f64());
         }
@@ -252,28 +303,38 @@ impl Metrics {
     }
 
     pub(crate) fn pod_drained(&self, reason: &str) {
-        self.pods_drained.get_or_create(&vec![("reason", reason.into())]).inc();
+        self.pods_drained
+            .get_or_create(&vec![("reason", reason.into())])
+            .inc();
     }
 
     /// An eviction was answered with an HTTP status.
     pub(crate) fn eviction_requested(&self, code: u16) {
-        self.pods_eviction_requests.get_or_create(&vec![("code", code.to_string())]).inc();
+        self.pods_eviction_requests
+            .get_or_create(&vec![("code", code.to_string())])
+            .inc();
     }
 
     pub(crate) fn scheduled(&self, controller: &str, took: Duration) {
-        self.scheduling.get_or_create(&vec![("controller", controller.into())]).observe(took.as_secs_f64());
+        self.scheduling
+            .get_or_create(&vec![("controller", controller.into())])
+            .observe(took.as_secs_f64());
     }
 
     pub(crate) fn batch(&self, pods: usize, unschedulable: usize, ignored: usize) {
         let provisioner: Labels = vec![("controller", "provisioner".into())];
         self.queue_depth.get_or_create(&provisioner).set(clamp(pods));
-        self.unschedulable.get_or_create(&provisioner).set(clamp(unschedulable));
+        self.unschedulable
+            .get_or_create(&provisioner)
+            .set(clamp(unschedulable));
         self.ignored_pods.set(clamp(ignored));
     }
 
     pub(crate) fn disruption(&self, reason: &str, decisions: usize, took: Duration) {
         let labels: Labels = vec![("reason", reason.into()), ("consolidation_type", String::new())];
-        self.disruption_evaluation.get_or_create(&labels).observe(took.as_secs_f64());
+        self.disruption_evaluation
+            .get_or_create(&labels)
+            .observe(took.as_secs_f64());
         if decisions > 0 {
             self.disruption_decisions
                 .get_or_create(&vec![
@@ -287,9 +348,14 @@ impl Metrics {
 
     /// A call to the cloud, with the kind of error it gave, if any.
     pub(crate) fn cloud_call(&self, controller: &str, method: &str, took: Duration, error: Option<&str>) {
-        let mut labels: Labels =
-            vec![("controller", controller.into()), ("method", method.into()), ("provider", "aws".into())];
-        self.cloud_duration.get_or_create(&labels).observe(took.as_secs_f64());
+        let mut labels: Labels = vec![
+            ("controller", controller.into()),
+            ("method", method.into()),
+            ("provider", "aws".into()),
+        ];
+        self.cloud_duration
+            .get_or_create(&labels)
+            .observe(took.as_secs_f64());
         if let Some(error) = error {
             labels.push(("error", error.into()));
             self.cloud_errors.get_or_create(&labels).inc();
@@ -308,7 +374,9 @@ impl Metrics {
     }
 
     pub(crate) fn launch_stage(&self, stage: &str, seconds: f64) {
-        self.launch_stage.get_or_create(&vec![("stage", stage.into())]).observe(seconds);
+        self.launch_stage
+            .get_or_create(&vec![("stage", stage.into())])
+            .observe(seconds);
     }
 
     pub(crate) fn violation(&self) {
@@ -330,12 +398,22 @@ fn gauges(registry: &mut Registry, name: &str, help: &str) -> Gauges {
 }
 
 fn histograms(registry: &mut Registry, name: &str, help: &str) -> Histograms {
-    registered(registry, name, help, Histograms::new_with_constructor(duration_histogram))
+    registered(
+        registry,
+        name,
+        help,
+        Histograms::new_with_constructor(duration_histogram),
+    )
 }
 
 fn lifetimes(registry: &mut Registry) -> Histograms {
     let family = Histograms::new_with_constructor(buckets::lifetime_histogram);
-    registered(registry, "nodes_lifetime_duration_seconds", "The lifetime of nodes in seconds", family)
+    registered(
+        registry,
+        "nodes_lifetime_duration_seconds",
+        "The lifetime of nodes in seconds",
+        family,
+    )
 }
 
 fn registered<M: prometheus_client::registry::Metric + Clone>(

@@ -18,7 +18,11 @@ use values::{at_least_a_minute, boolish, duration, ratio};
 
 /// Settings of one process.
 #[derive(Clone, Debug, Parser)]
-#[command(name = "joiner-controller", version, about = "Gives pending pods nodes, and gives nodes back.")]
+#[command(
+    name = "joiner-controller",
+    version,
+    about = "Gives pending pods nodes, and gives nodes back."
+)]
 pub(crate) struct Options {
     /// Name of the Kubernetes service in front of the controller; kept for charts that pass it, used for nothing.
     #[arg(long, env = "KARPENTER_SERVICE", default_value = "", hide = true)]
@@ -57,7 +61,11 @@ pub(crate) struct Options {
     pub disable_leader_election: bool,
 
     /// Name of the lease. Karpenter's own, so that the two never act at once.
-    #[arg(long, env = "LEADER_ELECTION_NAME", default_value = "karpenter-leader-election")]
+    #[arg(
+        long,
+        env = "LEADER_ELECTION_NAME",
+        default_value = "karpenter-leader-election"
+    )]
     pub leader_election_name: String,
 
     /// Namespace of the lease; empty: the namespace of the pod.
@@ -93,11 +101,22 @@ pub(crate) struct Options {
     pub log_level: LogLevel,
 
     /// Comma-separated destinations of the log: stdout, stderr or file paths.
-    #[arg(long, env = "LOG_OUTPUT_PATHS", default_value = "stdout", value_delimiter = ',')]
+    #[arg(
+        long,
+        env = "LOG_OUTPUT_PATHS",
+        default_value = "stdout",
+        value_delimiter = ','
+    )]
     pub log_output_paths: Vec<String>,
 
     /// Destinations of the logger's own errors; accepted for compatibility.
-    #[arg(long, env = "LOG_ERROR_OUTPUT_PATHS", default_value = "stderr", value_delimiter = ',', hide = true)]
+    #[arg(
+        long,
+        env = "LOG_ERROR_OUTPUT_PATHS",
+        default_value = "stderr",
+        value_delimiter = ',',
+        hide = true
+    )]
     pub log_error_output_paths: Vec<String>,
 
     /// Longest time pods are collected before they are scheduled together.

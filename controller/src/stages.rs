@@ -42,7 +42,15 @@ impl Stages {
     /// The claim was made for pods that have been waiting since `pending`.
     pub(crate) fn created(&self, claim: &Text, pending: Option<Timestamp>, decided: Timestamp) {
         let created = Some(Timestamp::now());
-        self.all().insert(claim.clone(), Times { pending, decided: Some(decided), created, ..Times::default() });
+        self.all().insert(
+            claim.clone(),
+            Times {
+                pending,
+                decided: Some(decided),
+                created,
+                ..Times::default()
+            },
+        );
     }
 
     pub(crate) fn fleet_called(&self, claim: &Text) {
@@ -112,6 +120,8 @@ impl Times {
 
 /// Seconds with three decimals.
 fn between(from: Option<Timestamp>, to: Option<Timestamp>) -> f64 {
-    let Some((from, to)) = from.zip(to) else { return 0.0 };
+    let Some((from, to)) = from.zip(to) else {
+        return 0.0;
+    };
     (to.duration_since(from).as_millis() as f64 / 1000.0).max(0.0)
 }

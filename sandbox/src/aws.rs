@@ -11,7 +11,7 @@ use http::Method;
 use crate::error::{Error, Result};
 use crate::http::{self as client, Ask};
 use crate::supervisor::Emulator;
-use crate::{ADMIN_KEY, ADMIN_SECRET, REGION};
+use crate::{ADMIN_KEY, ADMIN_SECRET};
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -32,7 +32,7 @@ async fn send(emulator: &Emulator, service: &str, method: Method, path: &str, bo
     if body.is_some() {
         headers.push(("content-type", "application/x-www-form-urlencoded; charset=utf-8".to_owned()));
     }
-    let signature = signature(service, &method, &format!("{}{path}", emulator.url()), &headers, bytes)
+    let signature = signature(emulator.region(), service, &method, &format!("{}{path}", emulator.url()), &headers, bytes)
         .map_err(|error| Error::Refused(format!("cannot sign a request to {service}: {error}")))?;
     // The client sets the host itself.
     headers.remove(0);
@@ -51,6 +51,7 @@ async fn send(emulator: &Emulator, service: &str, method: Method, path: &str, bo
 type Headers = Vec<(String, String)>;
 
 fn signature(
+    region: &str,
     service: &str,
     method: &Method,
     url: &str,
@@ -60,7 +61,7 @@ fn signature(
     let identity = Credentials::new(ADMIN_KEY, ADMIN_SECRET, None, None, "sandbox").into();
     let params = v4::SigningParams::builder()
         .identity(&identity)
-        .region(REGION)
+        .region(region)
         .name(service)
         .time(SystemTime::now())
         .settings(SigningSettings::default())
@@ -79,7 +80,7 @@ mod tests {
     #[test]
     fn requests_carry_a_signature_of_the_service() {
         let headers = [("host", "127.0.0.1:1".to_owned())];
-        let signed = signature("eks", &Method::GET, "http://127.0.0.1:1/clusters/a", &headers, b"").unwrap();
+        let signed = signature("us-west-2", "eks", &Method::GET, "http://127.0.0.1:1/clusters/a", &headers, b"").unwrap();
         let authorization = signed.iter().find(|(name, _)| name == "authorization").map(|(_, value)| value.as_str());
         assert!(authorization.is_some_and(|value| value.contains("/us-west-2/eks/aws4_request")), "{signed:?}");
     }

@@ -37,7 +37,7 @@ pub use handle::{Sandbox, UpOptions, status, up};
 pub use layout::Layout;
 pub use model::{Cluster, ClusterSpec, PartState, PartStatus, Record, Registration, Status};
 
-/// The region that the emulator answers for unless told otherwise.
+/// The region of a sandbox that was not given another.
 pub const REGION: &str = "us-west-2";
 
 /// The access key of the sandbox's administrator (`ADMIN_KEY_ID` of the emulator's package).

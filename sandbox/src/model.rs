@@ -21,6 +21,8 @@ pub struct Record {
     pub socket: PathBuf,
     /// The emulator's URL, such as `http://127.0.0.1:41234`.
     pub aws_endpoint: String,
+    /// The account's region.
+    pub region: String,
     /// Milliseconds between an instance's launch and its node.
     pub boot_time_ms: u64,
     /// The processes it started, by part; what `down` ends should the supervisor die first.

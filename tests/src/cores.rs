@@ -89,6 +89,11 @@ impl Workspace {
         self.core.dir()
     }
 
+    /// The path of one of the folder's files.
+    pub fn file(&self, name: &str) -> String {
+        self.dir().join(name).display().to_string()
+    }
+
     /// The core, to run a command in another way.
     pub fn core(&self) -> &Core {
         &self.core

@@ -4,6 +4,7 @@
 //! `joiner sandbox tools` built.
 
 mod cloud;
+pub mod cluster;
 mod cores;
 mod waiting;
 

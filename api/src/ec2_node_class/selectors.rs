@@ -150,11 +150,11 @@ pub struct AmiSelectorTerm {
             "an alias is written family@version, for example al2023@latest",
         ),
         (
-            "self.find('^[^@]*') in ['al2', 'al2023', 'bottlerocket', 'windows2019', 'windows2022', 'windows2025']",
+            "self.split('@')[0] in ['al2', 'al2023', 'bottlerocket', 'windows2019', 'windows2022', 'windows2025']",
             "unknown family: use al2, al2023, bottlerocket, windows2019, windows2022 or windows2025 before the @",
         ),
         (
-            "!self.matches('^windows(2019|2022|2025)(@|$)') || self.matches('^[^@]*@latest(@|$)')",
+            "!(self.split('@')[0] in ['windows2019', 'windows2022', 'windows2025']) || (self.contains('@') && self.split('@')[1] == 'latest')",
             "Windows images have no pinned versions: use the version latest",
         ),
     ])))]
@@ -194,7 +194,7 @@ pub(super) fn class_rules() -> Value {
         rules.push(rule(
             &format!(
                 "!has(self.amiFamily) || self.amiFamily in ['{family}', 'Custom'] || \
-                 !self.amiSelectorTerms.exists(term, has(term.alias) && term.alias.find('^[^@]+') == '{word}')"
+                 !self.amiSelectorTerms.exists(term, has(term.alias) && term.alias.split('@')[0] == '{word}')"
             ),
             &format!(
                 "an alias of {word} is an image of {family}: remove 'amiFamily', or set it to {family} or Custom"

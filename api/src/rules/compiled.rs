@@ -1,11 +1,17 @@
-//! The CRDs, compiled once for checking.
+//! The CRDs, each compiled once, when it is first asked for.
 
-use std::{collections::BTreeMap, sync::LazyLock};
+use std::sync::LazyLock;
 
 use kube::CustomResourceExt;
 use serde_json::{Value, json};
 
 use super::{Kind, structure::Node};
+use crate::{EC2NodeClass, NodeClaim, NodeOverlay, NodePool, crds::crd_of};
+
+static POOL: LazyLock<Node> = LazyLock::new(compile::<NodePool>);
+static CLAIM: LazyLock<Node> = LazyLock::new(compile::<NodeClaim>);
+static OVERLAY: LazyLock<Node> = LazyLock::new(compile::<NodeOverlay>);
+static CLASS: LazyLock<Node> = LazyLock::new(compile::<EC2NodeClass>);
 
 /// The compiled schema of a kind.
 pub(super) fn schema(kind: Kind) -> &'static Node {
@@ -17,25 +23,13 @@ pub(super) fn schema(kind: Kind) -> &'static Node {
     }
 }
 
-static POOL: LazyLock<Node> = LazyLock::new(|| compile(crate::NodePool::crd_name()));
-static CLAIM: LazyLock<Node> = LazyLock::new(|| compile(crate::NodeClaim::crd_name()));
-static OVERLAY: LazyLock<Node> = LazyLock::new(|| compile(crate::NodeOverlay::crd_name()));
-static CLASS: LazyLock<Node> = LazyLock::new(|| compile(crate::EC2NodeClass::crd_name()));
-
-static SCHEMAS: LazyLock<BTreeMap<String, Value>> = LazyLock::new(|| {
-    crate::crds()
+fn compile<K: CustomResourceExt>() -> Node {
+    let versions = crd_of::<K>().spec.versions;
+    let schema = versions
         .into_iter()
-        .filter_map(|crd| {
-            let name = crd.metadata.name.clone()?;
-            let version = crd.spec.versions.into_iter().next()?;
-            let schema = serde_json::to_value(version.schema?.open_api_v3_schema?).ok()?;
-            Some((name, schema))
-        })
-        .collect()
-});
-
-fn compile(name: &str) -> Node {
-    let mut schema = SCHEMAS.get(name).cloned().unwrap_or_else(|| json!({}));
+        .next()
+        .and_then(|version| version.schema?.open_api_v3_schema);
+    let mut schema = serde_json::to_value(schema).unwrap_or(Value::Null);
     // Every object has these; a CRD does not list them.
     for (field, kind) in [
         ("apiVersion", "string"),

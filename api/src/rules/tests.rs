@@ -307,15 +307,16 @@ fn every_pattern_has_words() {
     }
 }
 
-/// A plan checks every pool of a configuration; a hundred must be far under a second even in a debug build.
+/// A plan checks every pool of a configuration; a hundred must be far under a second even in a debug build. The
+/// fastest of several tells what the work costs, however busy the machine is.
 #[test]
 fn a_hundred_pools_take_well_under_a_second() {
     let pool = pool();
-    check(Kind::NodePool, &pool, &UnknownPaths::none(), None);
-    let start = Instant::now();
-    for _ in 0..100 {
+    let fastest = (0..30).map(|_| {
+        let start = Instant::now();
         assert_eq!(check(Kind::NodePool, &pool, &UnknownPaths::none(), None), []);
-    }
-    let spent = start.elapsed();
-    assert!(spent.as_millis() < 1000, "{spent:?}");
+        start.elapsed()
+    });
+    let fastest = fastest.min().unwrap();
+    assert!(fastest.as_millis() < 5, "{fastest:?} for one");
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use joiner_api::rules::{self, Kind, Source, UnknownPaths};
+use joiner_api::rules::{self, JsonPath, Kind, Segment, Source, UnknownPaths};
 use serde_json::Value;
 
 use crate::cases::{self, Case, Verdict};
@@ -116,8 +116,8 @@ fn each_cel_rule_has_a_valid_and_an_invalid_object() {
                 .0
                 .iter()
                 .map(|segment| match segment {
-                    rules::Segment::Field(name) => format!("/{name}"),
-                    rules::Segment::Index(_) => "/*".to_owned(),
+                    Segment::Field(name) => format!("/{name}"),
+                    Segment::Index(_) => "/*".to_owned(),
                 })
                 .collect();
             broken.insert((kind, place, violation.message));
@@ -138,6 +138,58 @@ fn each_cel_rule_has_a_valid_and_an_invalid_object() {
         "no invalid object for {without_invalid:#?}"
     );
     assert!(without_valid.is_empty(), "no valid object for {without_valid:#?}");
+}
+
+/// In a plan any value may be unknown. Then an object that is valid with the value must not be refused without it,
+/// whether the place of the value holds null or nothing.
+#[test]
+fn no_valid_object_is_refused_for_what_is_unknown() {
+    let mut tried = 0;
+    for case in cases::all()
+        .into_iter()
+        .filter(|case| case.verdict == Verdict::Valid)
+    {
+        let mut paths = Vec::new();
+        below(&JsonPath::root().field("spec"), &case.object["spec"], &mut paths);
+        for path in paths {
+            let unknown: UnknownPaths = [path.clone()].into_iter().collect();
+            for remove in [false, true] {
+                let mut object = case.object.clone();
+                hide(&mut object, &path.0, remove);
+                let found = rules::check(case.kind, &object, &unknown, case.before.as_ref());
+                assert!(
+                    found.is_empty(),
+                    "{} {}, {path} unknown: {found:#?}",
+                    case.kind.as_str(),
+                    case.what
+                );
+                tried += 1;
+            }
+        }
+    }
+    assert!(tried > 500, "only {tried}");
+}
+
+fn below(path: &JsonPath, value: &Value, paths: &mut Vec<JsonPath>) {
+    paths.push(path.clone());
+    for (name, child) in value.as_object().into_iter().flatten() {
+        below(&path.field(name), child, paths);
+    }
+    for (place, child) in value.as_array().into_iter().flatten().enumerate() {
+        below(&path.index(place), child, paths);
+    }
+}
+
+/// Removes the value at a path, or puts null there. An item of a list is never removed: its place would shift.
+fn hide(object: &mut Value, path: &[Segment], remove: bool) {
+    match path {
+        [Segment::Field(name)] if remove => drop(object.as_object_mut().map(|fields| fields.remove(name))),
+        [Segment::Field(name)] => object[name.as_str()] = Value::Null,
+        [Segment::Index(place)] => object[*place] = Value::Null,
+        [Segment::Field(name), rest @ ..] => hide(&mut object[name.as_str()], rest, remove),
+        [Segment::Index(place), rest @ ..] => hide(&mut object[*place], rest, remove),
+        [] => {}
+    }
 }
 
 #[test]

@@ -14,6 +14,7 @@ pub(crate) async fn run(layout: Layout, arguments: Up) -> Result<ExitCode> {
     let tools = super::tools::ensure(GoTool::control_plane().to_vec()).await?;
     let mut options = UpOptions::new(layout, tools)?;
     options.boot_time = arguments.boot_time;
+    options.region = arguments.region;
     options.aws_port = arguments.aws_port;
     options.cluster =
         (!arguments.no_cluster).then_some(ClusterSpec { name: arguments.cluster, port: arguments.api_port });

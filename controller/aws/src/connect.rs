@@ -47,7 +47,9 @@ pub struct StaticCredentials {
 
 impl fmt::Debug for StaticCredentials {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("StaticCredentials").field("access_key_id", &self.access_key_id).finish_non_exhaustive()
+        f.debug_struct("StaticCredentials")
+            .field("access_key_id", &self.access_key_id)
+            .finish_non_exhaustive()
     }
 }
 
@@ -74,7 +76,16 @@ pub struct Endpoints {
 
 impl Endpoints {
     fn named(&self) -> [(&'static str, Option<&String>); 8] {
-        let Self { all, ec2, eks, iam, pricing, sqs, ssm, sts } = self;
+        let Self {
+            all,
+            ec2,
+            eks,
+            iam,
+            pricing,
+            sqs,
+            ssm,
+            sts,
+        } = self;
         [
             ("endpoints.all", all.as_ref()),
             ("endpoints.ec2", ec2.as_ref()),
@@ -151,7 +162,11 @@ impl Aws {
             check_role(&role.role_arn)?;
         }
         Ok(Self {
-            inner: Arc::new(Inner { settings, config: OnceCell::new(), clients: Clients::default() }),
+            inner: Arc::new(Inner {
+                settings,
+                config: OnceCell::new(),
+                clients: Clients::default(),
+            }),
         })
     }
 
@@ -205,8 +220,11 @@ impl Aws {
 }
 
 async fn load(settings: &Settings) -> SdkConfig {
-    let mut loader = aws_config::defaults(BehaviorVersion::v2026_01_12())
-        .timeout_config(TimeoutConfig::builder().connect_timeout(Duration::from_secs(5)).build());
+    let mut loader = aws_config::defaults(BehaviorVersion::v2026_01_12()).timeout_config(
+        TimeoutConfig::builder()
+            .connect_timeout(Duration::from_secs(5))
+            .build(),
+    );
     if let Some(region) = &settings.region {
         loader = loader.region(Region::new(region.clone()));
     }
@@ -216,7 +234,12 @@ async fn load(settings: &Settings) -> SdkConfig {
     if let Some(url) = &settings.endpoints.all {
         loader = loader.endpoint_url(url);
     }
-    if let Some(StaticCredentials { access_key_id, secret_access_key, session_token }) = &settings.credentials {
+    if let Some(StaticCredentials {
+        access_key_id,
+        secret_access_key,
+        session_token,
+    }) = &settings.credentials
+    {
         loader = loader.credentials_provider(Credentials::new(
             access_key_id,
             secret_access_key,
@@ -298,16 +321,25 @@ mod tests {
     #[test]
     fn settings_are_checked_without_a_call() {
         let with_endpoint = |url: &str| Settings {
-            endpoints: Endpoints { ec2: Some(url.to_owned()), ..Endpoints::default() },
+            endpoints: Endpoints {
+                ec2: Some(url.to_owned()),
+                ..Endpoints::default()
+            },
             ..Settings::default()
         };
-        for (url, fine) in
-            [("http://127.0.0.1:4566", true), ("https://ec2.x", true), ("ftp://x", false), ("localhost:80", false)]
-        {
+        for (url, fine) in [
+            ("http://127.0.0.1:4566", true),
+            ("https://ec2.x", true),
+            ("ftp://x", false),
+            ("localhost:80", false),
+        ] {
             assert_eq!(Aws::connect(with_endpoint(url)).is_ok(), fine, "{url}");
         }
         let error = Aws::connect(with_endpoint("nonsense")).unwrap_err().to_string();
-        assert!(error.starts_with("setting `endpoints.ec2` has the value \"nonsense\": expected an http"), "{error}");
+        assert!(
+            error.starts_with("setting `endpoints.ec2` has the value \"nonsense\": expected an http"),
+            "{error}"
+        );
     }
 
     #[test]

@@ -4,7 +4,8 @@ use crate::connect::Aws;
 use crate::error::{Error, Named};
 use aws_credential_types::provider::ProvideCredentials;
 use aws_sigv4::http_request::{
-    PercentEncodingMode, SessionTokenMode, SignableBody, SignableRequest, SignatureLocation, SigningSettings, sign,
+    PercentEncodingMode, SessionTokenMode, SignableBody, SignableRequest, SignatureLocation, SigningSettings,
+    sign,
 };
 use aws_sigv4::sign::v4;
 use base64::Engine;
@@ -43,19 +44,39 @@ pub struct Cluster {
 
 /// Asks EKS for the cluster.
 pub async fn describe(aws: &Aws, name: &str) -> Result<Cluster, Error> {
-    let output = aws.eks().await?.describe_cluster().name(name).send().await.named(DESCRIBE_CLUSTER)?;
-    let cluster = output.cluster.ok_or(Error::Incomplete { operation: DESCRIBE_CLUSTER, part: "cluster" })?;
+    let output = aws
+        .eks()
+        .await?
+        .describe_cluster()
+        .name(name)
+        .send()
+        .await
+        .named(DESCRIBE_CLUSTER)?;
+    let cluster = output.cluster.ok_or(Error::Incomplete {
+        operation: DESCRIBE_CLUSTER,
+        part: "cluster",
+    })?;
     let network = cluster.kubernetes_network_config.as_ref();
     let vpc = cluster.resources_vpc_config.as_ref();
     Ok(Cluster {
         name: cluster.name.clone().unwrap_or_else(|| name.to_owned()),
         arn: cluster.arn.clone(),
-        status: cluster.status.as_ref().map_or_else(String::new, |status| status.as_str().to_owned()),
+        status: cluster
+            .status
+            .as_ref()
+            .map_or_else(String::new, |status| status.as_str().to_owned()),
         version: cluster.version.clone(),
         endpoint: cluster.endpoint.clone(),
-        certificate_authority: cluster.certificate_authority.as_ref().and_then(|authority| authority.data.clone()),
-        service_cidr: network
-            .and_then(|network| network.service_ipv4_cidr.clone().or_else(|| network.service_ipv6_cidr.clone())),
+        certificate_authority: cluster
+            .certificate_authority
+            .as_ref()
+            .and_then(|authority| authority.data.clone()),
+        service_cidr: network.and_then(|network| {
+            network
+                .service_ipv4_cidr
+                .clone()
+                .or_else(|| network.service_ipv6_cidr.clone())
+        }),
         issuer: cluster
             .identity
             .as_ref()
@@ -73,14 +94,22 @@ pub async fn token(aws: &Aws, cluster: &str, now: SystemTime) -> Result<String, 
     const OPERATION: &str = "eks:Token";
     let config = aws.config().await?;
     let region = aws.region().await?;
-    let provider = config.credentials_provider().ok_or_else(|| Error::NoCredentials {
-        operation: OPERATION,
-        detail: "no provider is configured".to_owned(),
-    })?;
-    let credentials =
-        provider.provide_credentials().await.map_err(|error| crate::error::from_credentials(OPERATION, &error))?;
-    presign(cluster, &region, &sts_endpoint(&region), credentials.into(), now)
-        .map_err(|detail| Error::NoCredentials { operation: OPERATION, detail })
+    let provider = config
+        .credentials_provider()
+        .ok_or_else(|| Error::NoCredentials {
+            operation: OPERATION,
+            detail: "no provider is configured".to_owned(),
+        })?;
+    let credentials = provider
+        .provide_credentials()
+        .await
+        .map_err(|error| crate::error::from_credentials(OPERATION, &error))?;
+    presign(cluster, &region, &sts_endpoint(&region), credentials.into(), now).map_err(|detail| {
+        Error::NoCredentials {
+            operation: OPERATION,
+            detail,
+        }
+    })
 }
 
 /// The regional STS endpoint: the API server's authenticator accepts these hosts only, whatever endpoint is set for calls.
@@ -122,7 +151,9 @@ fn presign(
     let headers = [("x-k8s-aws-id", cluster)];
     let request = SignableRequest::new("GET", &url, headers.into_iter(), SignableBody::Bytes(&[]))
         .map_err(|error| error.to_string())?;
-    let (instructions, _signature) = sign(request, &params).map_err(|error| error.to_string())?.into_parts();
+    let (instructions, _signature) = sign(request, &params)
+        .map_err(|error| error.to_string())?
+        .into_parts();
     let mut signed = http::Request::builder()
         .method("GET")
         .uri(&url)
@@ -130,7 +161,10 @@ fn presign(
         .body(())
         .map_err(|error| error.to_string())?;
     instructions.apply_to_request_http1x(&mut signed);
-    Ok(format!("k8s-aws-v1.{}", URL_SAFE_NO_PAD.encode(signed.uri().to_string())))
+    Ok(format!(
+        "k8s-aws-v1.{}",
+        URL_SAFE_NO_PAD.encode(signed.uri().to_string())
+    ))
 }
 
 #[cfg(test)]
@@ -141,7 +175,14 @@ mod tests {
     fn url_of(session: Option<&str>) -> String {
         let credentials = Credentials::new("AKIDEXAMPLE", "secret", session.map(str::to_owned), None, "test");
         let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000);
-        let token = presign("dev", "eu-central-1", &sts_endpoint("eu-central-1"), credentials.into(), now).unwrap();
+        let token = presign(
+            "dev",
+            "eu-central-1",
+            &sts_endpoint("eu-central-1"),
+            credentials.into(),
+            now,
+        )
+        .unwrap();
         let encoded = token.strip_prefix("k8s-aws-v1.").unwrap();
         assert!(!encoded.contains('='), "padding");
         String::from_utf8(URL_SAFE_NO_PAD.decode(encoded).unwrap()).unwrap()
@@ -150,7 +191,9 @@ mod tests {
     #[test]
     fn a_token_is_a_presigned_call_that_names_the_cluster() {
         let url = url_of(None);
-        assert!(url.starts_with("https://sts.eu-central-1.amazonaws.com/?Action=GetCallerIdentity&Version=2011-06-15&"));
+        assert!(url.starts_with(
+            "https://sts.eu-central-1.amazonaws.com/?Action=GetCallerIdentity&Version=2011-06-15&"
+        ));
         for part in [
             "X-Amz-Algorithm=AWS4-HMAC-SHA256",
             "X-Amz-Credential=AKIDEXAMPLE%2F20270115%2Feu-central-1%2Fsts%2Faws4_request",

@@ -25,7 +25,12 @@ pub struct Answer {
 
 impl fmt::Display for Answer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { operation, code, message, request_id } = self;
+        let Self {
+            operation,
+            code,
+            message,
+            request_id,
+        } = self;
         match (code.as_str(), message.as_str()) {
             ("", message) => write!(f, "{operation}: {message}")?,
             (code, "") => write!(f, "{operation}: {code}")?,
@@ -70,7 +75,9 @@ pub enum Error {
         detail: String,
     },
     /// AWS knows no such key, or the signature or the web identity token is not accepted.
-    #[error("AWS does not accept the credentials: {0}; check access key, secret key and session token, or the profile")]
+    #[error(
+        "AWS does not accept the credentials: {0}; check access key, secret key and session token, or the profile"
+    )]
     CredentialsRejected(Answer),
     /// The credentials were valid once.
     #[error("the AWS credentials have expired: {0}; sign in again or refresh the session token")]
@@ -151,7 +158,10 @@ impl Error {
 
     /// True if the same call may succeed later with nothing changed here.
     pub fn is_transient(&self) -> bool {
-        matches!(self, Self::Throttled(_) | Self::Service(_) | Self::Unreachable { .. } | Self::Conflict(_))
+        matches!(
+            self,
+            Self::Throttled(_) | Self::Service(_) | Self::Unreachable { .. } | Self::Conflict(_)
+        )
     }
 
     /// True if the cause lies in the credentials or their permissions.
@@ -205,7 +215,9 @@ where
                 Answer {
                     operation,
                     code: meta.code().unwrap_or_default().to_owned(),
-                    message: meta.message().map_or_else(|| format!("HTTP status {status}"), str::to_owned),
+                    message: meta
+                        .message()
+                        .map_or_else(|| format!("HTTP status {status}"), str::to_owned),
                     request_id: meta.extra("aws_request_id").map(str::to_owned),
                 },
                 status,
@@ -214,9 +226,20 @@ where
         SdkError::ResponseError(context) => {
             let status = context.raw().status().as_u16();
             let message = format!("HTTP status {status}, {}", innermost(error));
-            classify(Answer { operation, code: String::new(), message, request_id: None }, status)
+            classify(
+                Answer {
+                    operation,
+                    code: String::new(),
+                    message,
+                    request_id: None,
+                },
+                status,
+            )
         }
-        _ => Error::Unreachable { operation, detail: innermost(error) },
+        _ => Error::Unreachable {
+            operation,
+            detail: innermost(error),
+        },
     }
 }
 
@@ -230,7 +253,12 @@ pub(crate) fn from_credentials(operation: &'static str, error: &CredentialsError
         _ => {
             // The STS call of a web identity or an assumed role: its answer is in the chain, but its type is not ours.
             let text = whole_chain(error);
-            let answer = Answer { operation, code: String::new(), message: text.clone(), request_id: None };
+            let answer = Answer {
+                operation,
+                code: String::new(),
+                message: text.clone(),
+                request_id: None,
+            };
             if text.contains("ExpiredToken") {
                 Error::CredentialsExpired(answer)
             } else if text.contains("dispatch failure") || text.contains("timeout") {
@@ -246,7 +274,9 @@ pub(crate) fn from_credentials(operation: &'static str, error: &CredentialsError
 pub(crate) fn classify(answer: Answer, status: u16) -> Error {
     let code = answer.code.as_str();
     match code {
-        "ExpiredToken" | "ExpiredTokenException" | "RequestExpired" => return Error::CredentialsExpired(answer),
+        "ExpiredToken" | "ExpiredTokenException" | "RequestExpired" => {
+            return Error::CredentialsExpired(answer);
+        }
         "AuthFailure"
         | "InvalidClientTokenId"
         | "InvalidAccessKeyId"
@@ -258,7 +288,10 @@ pub(crate) fn classify(answer: Answer, status: u16) -> Error {
         | "InvalidIdentityToken"
         | "IDPRejectedClaim"
         | "UnrecognizedClientException" => return Error::CredentialsRejected(answer),
-        "UnauthorizedOperation" | "AccessDenied" | "AccessDeniedException" | "Client.UnauthorizedOperation" => {
+        "UnauthorizedOperation"
+        | "AccessDenied"
+        | "AccessDeniedException"
+        | "Client.UnauthorizedOperation" => {
             return Error::Unauthorized(answer);
         }
         "RequestLimitExceeded"

@@ -16,15 +16,21 @@ pub struct Features {
 /// The features of a family.
 pub fn features(family: AmiFamily) -> Features {
     match family {
-        AmiFamily::AL2 | AmiFamily::AL2023 | AmiFamily::Custom => {
-            Features { memory_reserved_by_interfaces: true, pods_per_core: true, pods_by_interfaces: true }
-        }
-        AmiFamily::Bottlerocket => {
-            Features { memory_reserved_by_interfaces: false, pods_per_core: false, pods_by_interfaces: true }
-        }
-        AmiFamily::Windows2019 | AmiFamily::Windows2022 | AmiFamily::Windows2025 => {
-            Features { memory_reserved_by_interfaces: false, pods_per_core: true, pods_by_interfaces: false }
-        }
+        AmiFamily::AL2 | AmiFamily::AL2023 | AmiFamily::Custom => Features {
+            memory_reserved_by_interfaces: true,
+            pods_per_core: true,
+            pods_by_interfaces: true,
+        },
+        AmiFamily::Bottlerocket => Features {
+            memory_reserved_by_interfaces: false,
+            pods_per_core: false,
+            pods_by_interfaces: true,
+        },
+        AmiFamily::Windows2019 | AmiFamily::Windows2022 | AmiFamily::Windows2025 => Features {
+            memory_reserved_by_interfaces: false,
+            pods_per_core: true,
+            pods_by_interfaces: false,
+        },
     }
 }
 
@@ -59,7 +65,9 @@ pub fn default_block_devices(family: AmiFamily) -> Vec<BlockDeviceMapping> {
     match family {
         AmiFamily::AL2 | AmiFamily::AL2023 => vec![disk("/dev/xvda", 20)],
         AmiFamily::Bottlerocket => vec![disk("/dev/xvda", 4), disk("/dev/xvdb", 20)],
-        AmiFamily::Windows2019 | AmiFamily::Windows2022 | AmiFamily::Windows2025 => vec![disk("/dev/sda1", 50)],
+        AmiFamily::Windows2019 | AmiFamily::Windows2022 | AmiFamily::Windows2025 => {
+            vec![disk("/dev/sda1", 50)]
+        }
         AmiFamily::Custom => Vec::new(),
     }
 }

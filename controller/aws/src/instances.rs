@@ -125,7 +125,10 @@ pub async fn of_launch(aws: &Aws, cluster: &str, launch: &str) -> Result<Vec<Ins
         vec![
             filter(&format!("tag:{}", tags::CLUSTER), &[cluster]),
             filter(&format!("tag:{}", tags::LAUNCH), &[launch]),
-            filter("instance-state-name", &["pending", "running", "stopping", "stopped"]),
+            filter(
+                "instance-state-name",
+                &["pending", "running", "stopping", "stopped"],
+            ),
         ],
     )
     .await
@@ -133,11 +136,20 @@ pub async fn of_launch(aws: &Aws, cluster: &str, launch: &str) -> Result<Vec<Ins
 
 /// One instance in whatever state; `None` if EC2 does not know it.
 pub async fn get(aws: &Aws, id: &str) -> Result<Option<Instance>, Error> {
-    let output = aws.ec2().await?.describe_instances().instance_ids(id).send().await.named(DESCRIBE);
+    let output = aws
+        .ec2()
+        .await?
+        .describe_instances()
+        .instance_ids(id)
+        .send()
+        .await
+        .named(DESCRIBE);
     let found = match output {
-        Ok(output) => {
-            output.reservations().iter().flat_map(ec2::Reservation::instances).find_map(instance)
-        }
+        Ok(output) => output
+            .reservations()
+            .iter()
+            .flat_map(ec2::Reservation::instances)
+            .find_map(instance),
         Err(error) if error.is_not_found() => None,
         Err(error) => return Err(error),
     };
@@ -162,8 +174,15 @@ pub async fn terminate(aws: &Aws, ids: &[String]) -> Result<(), Error> {
 
 /// Puts tags on an instance; false if EC2 does not know it.
 pub async fn tag(aws: &Aws, id: &str, tags: &Tags) -> Result<bool, Error> {
-    let result =
-        aws.ec2().await?.create_tags().resources(id).set_tags(Some(ec2_tags(tags))).send().await.named(TAG);
+    let result = aws
+        .ec2()
+        .await?
+        .create_tags()
+        .resources(id)
+        .set_tags(Some(ec2_tags(tags)))
+        .send()
+        .await
+        .named(TAG);
     match result {
         Ok(_) => Ok(true),
         Err(error) if error.is_not_found() => Ok(false),
@@ -172,7 +191,13 @@ pub async fn tag(aws: &Aws, id: &str, tags: &Tags) -> Result<bool, Error> {
 }
 
 async fn terminate_call(aws: &Aws, ids: &[String]) -> Result<(), Error> {
-    aws.ec2().await?.terminate_instances().set_instance_ids(Some(ids.to_vec())).send().await.named(TERMINATE)?;
+    aws.ec2()
+        .await?
+        .terminate_instances()
+        .set_instance_ids(Some(ids.to_vec()))
+        .send()
+        .await
+        .named(TERMINATE)?;
     Ok(())
 }
 
@@ -195,7 +220,12 @@ async fn describe(aws: &Aws, filters: Vec<ec2::Filter>) -> Result<Vec<Instance>,
     let mut found = Vec::new();
     while let Some(page) = pages.next().await {
         let page = page.named(DESCRIBE)?;
-        found.extend(page.reservations().iter().flat_map(ec2::Reservation::instances).filter_map(instance));
+        found.extend(
+            page.reservations()
+                .iter()
+                .flat_map(ec2::Reservation::instances)
+                .filter_map(instance),
+        );
     }
     found.sort_by(|a, b| a.id.cmp(&b.id));
     Ok(found)
@@ -211,7 +241,9 @@ pub(crate) fn filter(name: &str, values: &[&str]) -> ec2::Filter {
 
 /// Tags as EC2 takes them.
 pub(crate) fn ec2_tags(tags: &Tags) -> Vec<ec2::Tag> {
-    tags.iter().map(|(key, value)| ec2::Tag::builder().key(key).value(value).build()).collect()
+    tags.iter()
+        .map(|(key, value)| ec2::Tag::builder().key(key).value(value).build())
+        .collect()
 }
 
 /// Tags as EC2 gives them.
@@ -222,20 +254,37 @@ pub(crate) fn from_ec2_tags(tags: &[ec2::Tag]) -> Tags {
 }
 
 fn instance(answer: &ec2::Instance) -> Option<Instance> {
-    let mut security_groups: Vec<String> =
-        answer.security_groups().iter().filter_map(|group| group.group_id().map(str::to_owned)).collect();
+    let mut security_groups: Vec<String> = answer
+        .security_groups()
+        .iter()
+        .filter_map(|group| group.group_id().map(str::to_owned))
+        .collect();
     security_groups.sort();
     Some(Instance {
         id: answer.instance_id()?.to_owned(),
-        state: State::of(answer.state().and_then(|state| state.name()).map_or("", |name| name.as_str())),
-        instance_type: answer.instance_type().map(|kind| kind.as_str().to_owned()).unwrap_or_default(),
-        zone: answer.placement().and_then(|place| place.availability_zone()).unwrap_or_default().to_owned(),
+        state: State::of(
+            answer
+                .state()
+                .and_then(|state| state.name())
+                .map_or("", |name| name.as_str()),
+        ),
+        instance_type: answer
+            .instance_type()
+            .map(|kind| kind.as_str().to_owned())
+            .unwrap_or_default(),
+        zone: answer
+            .placement()
+            .and_then(|place| place.availability_zone())
+            .unwrap_or_default()
+            .to_owned(),
         capacity_type: capacity_type(answer),
         image_id: answer.image_id().unwrap_or_default().to_owned(),
         subnet_id: answer.subnet_id().unwrap_or_default().to_owned(),
         security_groups,
         private_dns_name: answer.private_dns_name().unwrap_or_default().to_owned(),
-        launched: answer.launch_time().and_then(|time| Timestamp::from_second(time.secs()).ok()),
+        launched: answer
+            .launch_time()
+            .and_then(|time| Timestamp::from_second(time.secs()).ok()),
         tags: from_ec2_tags(answer.tags()),
     })
 }
@@ -243,7 +292,11 @@ fn instance(answer: &ec2::Instance) -> Option<Instance> {
 fn capacity_type(answer: &ec2::Instance) -> CapacityType {
     let spot = answer.instance_lifecycle() == Some(&ec2::InstanceLifecycleType::Spot)
         || answer.spot_instance_request_id().is_some();
-    if spot { CapacityType::Spot } else { CapacityType::OnDemand }
+    if spot {
+        CapacityType::Spot
+    } else {
+        CapacityType::OnDemand
+    }
 }
 
 #[cfg(test)]

@@ -102,7 +102,10 @@ pub struct NotReady {
 
 /// Family and version of the alias among the image terms.
 pub fn alias(spec: &EC2NodeClassSpec) -> Option<(AmiFamily, &str)> {
-    let text = spec.ami_selector_terms.iter().find_map(|term| term.alias.as_deref())?;
+    let text = spec
+        .ami_selector_terms
+        .iter()
+        .find_map(|term| term.alias.as_deref())?;
     let (word, version) = text.split_once('@')?;
     let (_, family) = AmiFamily::ALIASES.into_iter().find(|(known, _)| *known == word)?;
     Some((family, version))
@@ -116,17 +119,27 @@ pub fn family(spec: &EC2NodeClassSpec) -> Option<AmiFamily> {
 impl NodeClass {
     /// The zones of the subnets with their ids, sorted, each once.
     pub fn zones(&self) -> BTreeMap<&str, &str> {
-        self.subnets.iter().map(|subnet| (subnet.zone.as_str(), subnet.zone_id.as_str())).collect()
+        self.subnets
+            .iter()
+            .map(|subnet| (subnet.zone.as_str(), subnet.zone_id.as_str()))
+            .collect()
     }
 
     /// Ids of the subnets in a zone.
     pub fn subnets_in(&self, zone: &str) -> Vec<&str> {
-        self.subnets.iter().filter(|subnet| subnet.zone == zone).map(|subnet| subnet.id.as_str()).collect()
+        self.subnets
+            .iter()
+            .filter(|subnet| subnet.zone == zone)
+            .map(|subnet| subnet.id.as_str())
+            .collect()
     }
 
     /// How many of the network interfaces carry fabric traffic alone.
     pub fn efa_only_interfaces(&self) -> usize {
-        self.network_interfaces.iter().filter(|card| card.interface_type == InterfaceType::EfaOnly).count()
+        self.network_interfaces
+            .iter()
+            .filter(|card| card.interface_type == InterfaceType::EfaOnly)
+            .count()
     }
 }
 
@@ -146,7 +159,14 @@ impl TryFrom<&EC2NodeClass> for NodeClass {
         if resolved.instance_profile.is_empty() {
             missing.push("instanceProfile");
         }
-        if missing.is_empty() { Ok(resolved) } else { Err(NotReady { name: resolved.name, missing }) }
+        if missing.is_empty() {
+            Ok(resolved)
+        } else {
+            Err(NotReady {
+                name: resolved.name,
+                missing,
+            })
+        }
     }
 }
 
@@ -158,7 +178,11 @@ pub fn for_catalogue(class: &EC2NodeClass) -> Result<NodeClass, NotReady> {
     let mut subnets: Vec<Subnet> = status
         .subnets
         .into_iter()
-        .map(|subnet| Subnet { id: subnet.id, zone: subnet.zone, zone_id: subnet.zone_id.unwrap_or_default() })
+        .map(|subnet| Subnet {
+            id: subnet.id,
+            zone: subnet.zone,
+            zone_id: subnet.zone_id.unwrap_or_default(),
+        })
         .collect();
     subnets.sort();
     let (Some(family), false) = (family, subnets.is_empty()) else {
@@ -176,7 +200,11 @@ pub fn for_catalogue(class: &EC2NodeClass) -> Result<NodeClass, NotReady> {
     let images = status
         .amis
         .into_iter()
-        .map(|ami| Image { id: ami.id, name: ami.name.unwrap_or_default(), requirements: image_requirements(&ami.requirements) })
+        .map(|ami| Image {
+            id: ami.id,
+            name: ami.name.unwrap_or_default(),
+            requirements: image_requirements(&ami.requirements),
+        })
         .collect();
     let EC2NodeClassSpec {
         ami_family: _,
@@ -205,7 +233,9 @@ pub fn for_catalogue(class: &EC2NodeClass) -> Result<NodeClass, NotReady> {
         name,
         uid: class.metadata.uid.clone().unwrap_or_default(),
         family,
-        alias_version: alias(&class.spec).map(|(_, version)| version.to_owned()).unwrap_or_default(),
+        alias_version: alias(&class.spec)
+            .map(|(_, version)| version.to_owned())
+            .unwrap_or_default(),
         subnets,
         security_groups,
         images,
@@ -227,11 +257,18 @@ pub fn for_catalogue(class: &EC2NodeClass) -> Result<NodeClass, NotReady> {
 }
 
 fn metadata(options: MetadataOptions) -> Metadata {
-    let MetadataOptions { http_endpoint, http_protocol_ipv6, http_put_response_hop_limit, http_tokens } = options;
+    let MetadataOptions {
+        http_endpoint,
+        http_protocol_ipv6,
+        http_put_response_hop_limit,
+        http_tokens,
+    } = options;
     Metadata {
         endpoint: http_endpoint.unwrap_or(Switch::Enabled),
         ipv6: http_protocol_ipv6.unwrap_or(Switch::Disabled),
-        hop_limit: http_put_response_hop_limit.and_then(|hops| i32::try_from(hops).ok()).unwrap_or(1),
+        hop_limit: http_put_response_hop_limit
+            .and_then(|hops| i32::try_from(hops).ok())
+            .unwrap_or(1),
         tokens: http_tokens.unwrap_or(TokenState::Required),
     }
 }
@@ -242,7 +279,12 @@ fn image_requirements(written: &[joiner_api::SelectorRequirement]) -> Requiremen
         .iter()
         .filter_map(|requirement| {
             let operator = Operator::parse(requirement.operator.as_str())?;
-            Requirement::new(requirement.key.as_str(), operator, requirement.values.iter().map(String::as_str)).ok()
+            Requirement::new(
+                requirement.key.as_str(),
+                operator,
+                requirement.values.iter().map(String::as_str),
+            )
+            .ok()
         })
         .collect()
 }

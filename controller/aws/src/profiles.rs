@@ -65,8 +65,18 @@ pub fn cluster_path(region: &str, cluster: &str) -> String {
 
 /// The profile; `None` if there is none of the name.
 pub async fn get(aws: &Aws, name: &str) -> Result<Option<Profile>, Error> {
-    let answer = aws.iam().await?.get_instance_profile().instance_profile_name(name).send().await.named(GET);
-    Ok(found(answer)?.and_then(|output| output.instance_profile).as_ref().map(profile))
+    let answer = aws
+        .iam()
+        .await?
+        .get_instance_profile()
+        .instance_profile_name(name)
+        .send()
+        .await
+        .named(GET);
+    Ok(found(answer)?
+        .and_then(|output| output.instance_profile)
+        .as_ref()
+        .map(profile))
 }
 
 /// Makes the profile if need be and sees to it that it holds the role and no other. A missing role is
@@ -104,17 +114,32 @@ pub async fn ensure(aws: &Aws, wanted: &Wanted) -> Result<Profile, Error> {
 
 /// Removes the profile with its hold on a role; true if there was one.
 pub async fn delete(aws: &Aws, name: &str) -> Result<bool, Error> {
-    let Some(profile) = get(aws, name).await? else { return Ok(false) };
+    let Some(profile) = get(aws, name).await? else {
+        return Ok(false);
+    };
     if let Some(role) = &profile.role {
         found(remove_role(aws, name, role).await)?;
     }
-    let answer = aws.iam().await?.delete_instance_profile().instance_profile_name(name).send().await.named(DELETE);
+    let answer = aws
+        .iam()
+        .await?
+        .delete_instance_profile()
+        .instance_profile_name(name)
+        .send()
+        .await
+        .named(DELETE);
     Ok(found(answer)?.is_some())
 }
 
 /// All profiles under a path, sorted by name.
 pub async fn list(aws: &Aws, path: &str) -> Result<Vec<Profile>, Error> {
-    let mut pages = aws.iam().await?.list_instance_profiles().path_prefix(path).into_paginator().send();
+    let mut pages = aws
+        .iam()
+        .await?
+        .list_instance_profiles()
+        .path_prefix(path)
+        .into_paginator()
+        .send();
     let mut profiles = Vec::new();
     while let Some(page) = pages.next().await {
         profiles.extend(page.named(LIST)?.instance_profiles().iter().map(profile));
@@ -132,17 +157,25 @@ async fn create(aws: &Aws, wanted: &Wanted) -> Result<Profile, Error> {
         .create_instance_profile()
         .instance_profile_name(&wanted.name)
         .path(&wanted.path)
-        .set_tags(Some(crate::iam::iam_tags(&aws.with_default_tags(&wanted.tags), CREATE)?))
+        .set_tags(Some(crate::iam::iam_tags(
+            &aws.with_default_tags(&wanted.tags),
+            CREATE,
+        )?))
         .send()
         .await
         .named(CREATE);
     match answer {
         Ok(output) => {
-            let made = output.instance_profile.ok_or(Error::Incomplete { operation: CREATE, part: "InstanceProfile" })?;
+            let made = output.instance_profile.ok_or(Error::Incomplete {
+                operation: CREATE,
+                part: "InstanceProfile",
+            })?;
             Ok(profile(&made))
         }
         // Someone was faster, or an earlier attempt's answer was lost.
-        Err(Error::AlreadyExists(answer)) => get(aws, &wanted.name).await?.ok_or(Error::AlreadyExists(answer)),
+        Err(Error::AlreadyExists(answer)) => {
+            get(aws, &wanted.name).await?.ok_or(Error::AlreadyExists(answer))
+        }
         Err(error) => Err(error),
     }
 }
@@ -202,7 +235,10 @@ mod tests {
 
     #[test]
     fn paths_nest() {
-        assert_eq!(path("eu-central-1", "dev", "uid"), "/karpenter/eu-central-1/dev/uid/");
+        assert_eq!(
+            path("eu-central-1", "dev", "uid"),
+            "/karpenter/eu-central-1/dev/uid/"
+        );
         assert!(path("eu-central-1", "dev", "uid").starts_with(&cluster_path("eu-central-1", "dev")));
     }
 }

@@ -18,8 +18,18 @@ pub struct Message {
 
 /// The URL of a queue by name.
 pub async fn url(aws: &Aws, name: &str) -> Result<String, Error> {
-    let output = aws.sqs().await?.get_queue_url().queue_name(name).send().await.named(GET_URL)?;
-    output.queue_url.ok_or(Error::Incomplete { operation: GET_URL, part: "QueueUrl" })
+    let output = aws
+        .sqs()
+        .await?
+        .get_queue_url()
+        .queue_name(name)
+        .send()
+        .await
+        .named(GET_URL)?;
+    output.queue_url.ok_or(Error::Incomplete {
+        operation: GET_URL,
+        part: "QueueUrl",
+    })
 }
 
 /// Waits up to `wait_seconds` (at most 20) for messages, at most ten; they are hidden from others for 20 seconds.
@@ -37,13 +47,23 @@ pub async fn receive(aws: &Aws, url: &str, wait_seconds: i32) -> Result<Vec<Mess
         .messages
         .unwrap_or_default()
         .into_iter()
-        .filter_map(|message| Some(Message { body: message.body?, receipt: message.receipt_handle? }))
+        .filter_map(|message| {
+            Some(Message {
+                body: message.body?,
+                receipt: message.receipt_handle?,
+            })
+        })
         .collect())
 }
 
 /// Takes a message out of the queue.
 pub async fn delete(aws: &Aws, url: &str, message: &Message) -> Result<(), Error> {
-    let call = aws.sqs().await?.delete_message().queue_url(url).receipt_handle(&message.receipt);
+    let call = aws
+        .sqs()
+        .await?
+        .delete_message()
+        .queue_url(url)
+        .receipt_handle(&message.receipt);
     call.send().await.named(DELETE)?;
     Ok(())
 }

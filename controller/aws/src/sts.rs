@@ -18,12 +18,25 @@ pub struct Identity {
 
 /// Asks STS; this works with any valid credentials and no permission at all.
 pub async fn identity(aws: &Aws) -> Result<Identity, Error> {
-    let output = aws.sts().await?.get_caller_identity().send().await.named(GET_CALLER_IDENTITY)?;
-    let missing = |part| Error::Incomplete { operation: GET_CALLER_IDENTITY, part };
+    let output = aws
+        .sts()
+        .await?
+        .get_caller_identity()
+        .send()
+        .await
+        .named(GET_CALLER_IDENTITY)?;
+    let missing = |part| Error::Incomplete {
+        operation: GET_CALLER_IDENTITY,
+        part,
+    };
     let arn = output.arn.ok_or(missing("Arn"))?;
     let account = output.account.ok_or(missing("Account"))?;
     let partition = arn.split(':').nth(1).unwrap_or("aws").to_owned();
-    Ok(Identity { account, partition, arn })
+    Ok(Identity {
+        account,
+        partition,
+        arn,
+    })
 }
 
 /// The partition that a region lies in, for documents that are made without a call.

@@ -54,7 +54,8 @@ pub fn restricted(own: &Tags) -> Vec<&str> {
     own.keys()
         .map(String::as_str)
         .filter(|key| {
-            key.starts_with(OWNED_PREFIX) || [CLUSTER, NODE_POOL, NODE_CLAIM, NODE_CLASS, LAUNCH].contains(key)
+            key.starts_with(OWNED_PREFIX)
+                || [CLUSTER, NODE_POOL, NODE_CLAIM, NODE_CLASS, LAUNCH].contains(key)
         })
         .collect()
 }
@@ -64,12 +65,20 @@ mod tests {
     use super::*;
 
     fn tags(pairs: &[(&str, &str)]) -> Tags {
-        pairs.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
+        pairs
+            .iter()
+            .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
+            .collect()
     }
 
     #[test]
     fn ours_win_over_the_node_class() {
-        let all = for_launch("dev", "spot", "default", &tags(&[("team", "a"), (CLUSTER, "other")]));
+        let all = for_launch(
+            "dev",
+            "spot",
+            "default",
+            &tags(&[("team", "a"), (CLUSTER, "other")]),
+        );
         assert_eq!(
             all,
             tags(&[
@@ -84,7 +93,15 @@ mod tests {
 
     #[test]
     fn our_keys_are_not_the_users() {
-        let own = tags(&[("team", "a"), (NODE_CLAIM, "x"), ("kubernetes.io/cluster/dev", "owned"), (NAME, "n")]);
-        assert_eq!(restricted(&own), vec!["karpenter.sh/nodeclaim", "kubernetes.io/cluster/dev"]);
+        let own = tags(&[
+            ("team", "a"),
+            (NODE_CLAIM, "x"),
+            ("kubernetes.io/cluster/dev", "owned"),
+            (NAME, "n"),
+        ]);
+        assert_eq!(
+            restricted(&own),
+            vec!["karpenter.sh/nodeclaim", "kubernetes.io/cluster/dev"]
+        );
     }
 }

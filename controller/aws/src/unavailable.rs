@@ -96,7 +96,14 @@ impl Unavailable {
 
     /// Whether an offering should not be tried at `now`: it is short itself, its way of buying is, or all of the zone's
     /// `subnets` are (a zone without subnets is not short; the requirements exclude it).
-    pub fn covers(&self, capacity_type: &str, instance_type: &str, zone: &str, subnets: &[&str], now: Timestamp) -> bool {
+    pub fn covers(
+        &self,
+        capacity_type: &str,
+        instance_type: &str,
+        zone: &str,
+        subnets: &[&str],
+        now: Timestamp,
+    ) -> bool {
         if self.entries.is_empty() {
             return false;
         }
@@ -106,9 +113,16 @@ impl Unavailable {
             zone: zone.to_owned(),
         };
         self.holds(&offering, now)
-            || self.holds(&Shortage::CapacityType { capacity_type: capacity_type.to_owned() }, now)
+            || self.holds(
+                &Shortage::CapacityType {
+                    capacity_type: capacity_type.to_owned(),
+                },
+                now,
+            )
             || (!subnets.is_empty()
-                && subnets.iter().all(|id| self.holds(&Shortage::Subnet { id: (*id).to_owned() }, now)))
+                && subnets
+                    .iter()
+                    .all(|id| self.holds(&Shortage::Subnet { id: (*id).to_owned() }, now)))
     }
 
     /// Whether a subnet has no free addresses.
@@ -140,7 +154,11 @@ mod tests {
     #[test]
     fn an_offering_is_out_for_three_minutes() {
         let mut out = Unavailable::default();
-        out.mark(offering("spot", "m5.large", "a"), "InsufficientInstanceCapacity", at(0));
+        out.mark(
+            offering("spot", "m5.large", "a"),
+            "InsufficientInstanceCapacity",
+            at(0),
+        );
         for (capacity_type, instance_type, zone, second, want) in [
             ("spot", "m5.large", "a", 0, true),
             ("spot", "m5.large", "a", 179, true),
@@ -149,17 +167,28 @@ mod tests {
             ("spot", "m5.xlarge", "a", 0, false),
             ("spot", "m5.large", "b", 0, false),
         ] {
-            assert_eq!(out.covers(capacity_type, instance_type, zone, &[], at(second)), want);
+            assert_eq!(
+                out.covers(capacity_type, instance_type, zone, &[], at(second)),
+                want
+            );
         }
     }
 
     #[test]
     fn a_zone_is_out_when_all_its_subnets_are() {
         let mut out = Unavailable::default();
-        out.mark(Shortage::Subnet { id: "s1".to_owned() }, "InsufficientFreeAddressesInSubnet", at(0));
+        out.mark(
+            Shortage::Subnet { id: "s1".to_owned() },
+            "InsufficientFreeAddressesInSubnet",
+            at(0),
+        );
         assert!(!out.covers("spot", "m5.large", "a", &["s1", "s2"], at(1)));
         assert!(!out.covers("spot", "m5.large", "a", &[], at(1)));
-        out.mark(Shortage::Subnet { id: "s2".to_owned() }, "InsufficientFreeAddressesInSubnet", at(0));
+        out.mark(
+            Shortage::Subnet { id: "s2".to_owned() },
+            "InsufficientFreeAddressesInSubnet",
+            at(0),
+        );
         assert!(out.covers("spot", "m5.large", "a", &["s1", "s2"], at(1)));
         assert!(out.covers_subnet("s1", at(1)) && !out.covers_subnet("s1", at(200)));
     }
@@ -167,7 +196,9 @@ mod tests {
     #[test]
     fn a_mark_made_again_is_prolonged_and_a_sweep_is_noticed() {
         let mut out = Unavailable::default();
-        let spot = Shortage::CapacityType { capacity_type: "spot".to_owned() };
+        let spot = Shortage::CapacityType {
+            capacity_type: "spot".to_owned(),
+        };
         out.mark(spot.clone(), "x", at(0));
         out.mark(spot, "x", at(100));
         assert!(out.covers("spot", "m5.large", "a", &[], at(279)));

@@ -2,7 +2,12 @@
 //!
 //! `cargo run --release -p joiner-core --example burst [pods]`
 
-#![expect(clippy::print_stdout, clippy::disallowed_methods, clippy::disallowed_types, reason = "a measurement needs a clock and an output")]
+#![expect(
+    clippy::print_stdout,
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "a measurement needs a clock and an output"
+)]
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -21,10 +26,16 @@ use joiner_core::text::Labels;
 const MI: i64 = 1 << 20;
 
 fn main() {
-    let count = std::env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(10_000);
+    let count = std::env::args()
+        .nth(1)
+        .and_then(|text| text.parse().ok())
+        .unwrap_or(10_000);
     let catalogue: Catalogue = [("default".into(), types().into())].into_iter().collect();
-    let snapshot =
-        Snapshot { pools: vec![Arc::new(pool())], pending: pods(count).into_iter().map(Arc::new).collect(), ..Snapshot::default() };
+    let snapshot = Snapshot {
+        pools: vec![Arc::new(pool())],
+        pending: pods(count).into_iter().map(Arc::new).collect(),
+        ..Snapshot::default()
+    };
     for _ in 0..3 {
         let start = Instant::now();
         let decided = schedule(&snapshot, &catalogue, Timestamp::UNIX_EPOCH);
@@ -49,13 +60,19 @@ fn pods(count: usize) -> Vec<Pod> {
     let memory = [100, 256, 512, 1024, 2048, 4096];
     let one = |index: usize| {
         let requests = Resources::cpu_memory(cpu[index % 5], memory[(index / 5) % 6] * MI);
-        Pod::new(PodKey::new("default", format!("pod-{index}")), requests, Timestamp::UNIX_EPOCH)
+        Pod::new(
+            PodKey::new("default", format!("pod-{index}")),
+            requests,
+            Timestamp::UNIX_EPOCH,
+        )
     };
     (0..count).map(one).collect()
 }
 
 fn types() -> Vec<InstanceType> {
-    (0..400u32).map(|index| instance(i64::from(index / 4 + 1), ["c", "m", "r", "g"][index as usize % 4])).collect()
+    (0..400u32)
+        .map(|index| instance(i64::from(index / 4 + 1), ["c", "m", "r", "g"][index as usize % 4]))
+        .collect()
 }
 
 fn instance(cores: i64, family: &str) -> InstanceType {
@@ -79,7 +96,10 @@ fn instance(cores: i64, family: &str) -> InstanceType {
     InstanceType {
         requirements: [
             Requirement::is("node.kubernetes.io/instance-type", name.clone()),
-            Requirement::is("kubernetes.io/arch", if family == "g" { "arm64" } else { "amd64" }),
+            Requirement::is(
+                "kubernetes.io/arch",
+                if family == "g" { "arm64" } else { "amd64" },
+            ),
             Requirement::is("kubernetes.io/os", "linux"),
             Requirement::is("topology.kubernetes.io/region", "r"),
             Requirement::is_in("topology.kubernetes.io/zone", zones),
@@ -90,12 +110,19 @@ fn instance(cores: i64, family: &str) -> InstanceType {
         .into_iter()
         .collect(),
         name: name.into(),
-        capacity: Resources::cpu_memory(cores * 1000, cores * ratio * 1024 * MI).with("pods", 110 + cores * 10),
-        overhead: Overhead { kube_reserved: Resources::cpu_memory(70 + cores * 3, 400 * MI), ..Overhead::default() },
+        capacity: Resources::cpu_memory(cores * 1000, cores * ratio * 1024 * MI)
+            .with("pods", 110 + cores * 10),
+        overhead: Overhead {
+            kube_reserved: Resources::cpu_memory(70 + cores * 3, 400 * MI),
+            ..Overhead::default()
+        },
         offerings: zones
             .iter()
             .flat_map(|zone| {
-                [offering(zone, CapacityType::OnDemand, micros), offering(zone, CapacityType::Spot, micros / 3)]
+                [
+                    offering(zone, CapacityType::OnDemand, micros),
+                    offering(zone, CapacityType::Spot, micros / 3),
+                ]
             })
             .collect(),
     }
@@ -105,7 +132,11 @@ fn pool() -> Pool {
     Pool {
         name: "default".into(),
         uid: "uid".into(),
-        class: ClassRef { group: "karpenter.k8s.aws".into(), kind: "EC2NodeClass".into(), name: "default".into() },
+        class: ClassRef {
+            group: "karpenter.k8s.aws".into(),
+            kind: "EC2NodeClass".into(),
+            name: "default".into(),
+        },
         weight: 0,
         requirements: Requirements::new(),
         labels: Labels::new(),

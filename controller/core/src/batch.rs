@@ -23,7 +23,10 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Settings {
-        Settings { idle: SignedDuration::from_secs(1), max: SignedDuration::from_secs(10) }
+        Settings {
+            idle: SignedDuration::from_secs(1),
+            max: SignedDuration::from_secs(10),
+        }
     }
 }
 
@@ -69,7 +72,13 @@ impl Batch {
     /// Nothing has arrived yet.
     pub fn new(settings: Settings) -> Batch {
         let (quiet, hold) = (FIRST_QUIET.min(settings.idle), FIRST_HOLD.min(settings.max));
-        Batch { settings, open: None, last_decision: None, quiet, hold }
+        Batch {
+            settings,
+            open: None,
+            last_decision: None,
+            quiet,
+            hold,
+        }
     }
 
     /// Takes note of `event` at `now` and says what to do next.
@@ -86,7 +95,11 @@ impl Batch {
             None => NextWake::Never,
             Some(open) => {
                 let due = after(open.last, self.quiet).min(after(open.first, self.hold));
-                if due <= now { NextWake::Now } else { NextWake::At(due) }
+                if due <= now {
+                    NextWake::Now
+                } else {
+                    NextWake::At(due)
+                }
             }
         }
     }
@@ -96,14 +109,25 @@ impl Batch {
             open.last = now;
             return;
         }
-        self.open = Some(Open { first: now, last: now });
+        self.open = Some(Open {
+            first: now,
+            last: now,
+        });
         let soon = self.quiet.saturating_add(self.quiet);
-        let follows = self.last_decision.is_some_and(|last| now.duration_since(last) <= soon);
+        let follows = self
+            .last_decision
+            .is_some_and(|last| now.duration_since(last) <= soon);
         let longer = |time: SignedDuration, most: SignedDuration| time.saturating_add(time).min(most);
         (self.quiet, self.hold) = if follows {
-            (longer(self.quiet, self.settings.idle), longer(self.hold, self.settings.max))
+            (
+                longer(self.quiet, self.settings.idle),
+                longer(self.hold, self.settings.max),
+            )
         } else {
-            (FIRST_QUIET.min(self.settings.idle), FIRST_HOLD.min(self.settings.max))
+            (
+                FIRST_QUIET.min(self.settings.idle),
+                FIRST_HOLD.min(self.settings.max),
+            )
         };
     }
 }
@@ -147,7 +171,10 @@ mod tests {
     #[test]
     fn a_lone_pod_does_not_wait_and_a_flood_comes_in_growing_pieces() {
         let every = |step: i64, until: i64| (0..until / step).map(|n| n * step).collect::<Vec<_>>();
-        let short = Settings { idle: SignedDuration::from_millis(20), max: SignedDuration::from_millis(60) };
+        let short = Settings {
+            idle: SignedDuration::from_millis(20),
+            max: SignedDuration::from_millis(60),
+        };
         for (settings, arrivals, want) in [
             (Settings::default(), vec![0], vec![50]),
             (Settings::default(), vec![0, 10, 20, 30], vec![80]),

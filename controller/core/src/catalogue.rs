@@ -24,7 +24,9 @@ pub enum CapacityType {
 impl CapacityType {
     /// Reads the label's value.
     pub fn parse(text: &str) -> Option<CapacityType> {
-        [CapacityType::Reserved, CapacityType::Spot, CapacityType::OnDemand].into_iter().find(|it| it.as_str() == text)
+        [CapacityType::Reserved, CapacityType::Spot, CapacityType::OnDemand]
+            .into_iter()
+            .find(|it| it.as_str() == text)
     }
 
     /// The label's value.
@@ -74,7 +76,9 @@ impl Offering {
     /// What the requirements do not speak of is open.
     pub fn suits(&self, requirements: &Requirements) -> bool {
         let allows = |key: &str, value: &str| {
-            requirements.get(key).is_none_or(|requirement| requirement.allows(Some(value)))
+            requirements
+                .get(key)
+                .is_none_or(|requirement| requirement.allows(Some(value)))
         };
         allows(well_known::ZONE, &self.zone)
             && allows(well_known::CAPACITY_TYPE, self.capacity_type.as_str())
@@ -110,7 +114,9 @@ pub struct Overhead {
 impl Overhead {
     /// All of it.
     pub fn total(&self) -> Resources {
-        self.kube_reserved.plus(&self.system_reserved).plus(&self.eviction_threshold)
+        self.kube_reserved
+            .plus(&self.system_reserved)
+            .plus(&self.eviction_threshold)
     }
 }
 
@@ -137,12 +143,16 @@ impl InstanceType {
 
     /// The available offerings that suit `requirements`.
     pub fn offerings_for<'a>(&'a self, requirements: &'a Requirements) -> impl Iterator<Item = &'a Offering> {
-        self.offerings.iter().filter(move |offering| offering.available && offering.suits(requirements))
+        self.offerings
+            .iter()
+            .filter(move |offering| offering.available && offering.suits(requirements))
     }
 
     /// The lowest price among the available offerings that suit `requirements`.
     pub fn cheapest(&self, requirements: &Requirements) -> Option<Price> {
-        self.offerings_for(requirements).map(|offering| offering.price).min()
+        self.offerings_for(requirements)
+            .map(|offering| offering.price)
+            .min()
     }
 
     /// Whether a claim with `requirements` could be an instance of this type, offerings aside. A label that types
@@ -153,10 +163,12 @@ impl InstanceType {
 
     /// The first requirement, by key, that an instance of this type cannot satisfy.
     pub fn clash<'a>(&self, requirements: &'a Requirements) -> Option<&'a Requirement> {
-        requirements.iter().find(|wanted| match self.requirements.get(wanted.key()) {
-            Some(offered) => !offered.intersects(wanted),
-            None => wanted.absence() == Absence::Refused && well_known::is_said_by_types(wanted.key()),
-        })
+        requirements
+            .iter()
+            .find(|wanted| match self.requirements.get(wanted.key()) {
+                Some(offered) => !offered.intersects(wanted),
+                None => wanted.absence() == Absence::Refused && well_known::is_said_by_types(wanted.key()),
+            })
     }
 }
 
@@ -181,6 +193,8 @@ impl Catalogue {
 
 impl FromIterator<(Text, Arc<[InstanceType]>)> for Catalogue {
     fn from_iter<I: IntoIterator<Item = (Text, Arc<[InstanceType]>)>>(pools: I) -> Catalogue {
-        Catalogue { pools: pools.into_iter().collect() }
+        Catalogue {
+            pools: pools.into_iter().collect(),
+        }
     }
 }

@@ -1,6 +1,5 @@
 //! An independent audit: whether a schedule keeps the rules. Written against the rules and not against the solver; it
-//! shares its inputs and outputs and none of its code, looks at one pod, one node and one offering at a time, and takes
-//! its time.
+//! shares its inputs and outputs and none of its code, and looks at one node with one offering at a time.
 
 mod claims;
 mod existing;
@@ -11,10 +10,11 @@ use std::fmt;
 use jiff::Timestamp;
 
 use crate::catalogue::Catalogue;
+use crate::requirements::Requirements;
 use crate::schedule::Schedule;
-use crate::snapshot::{HostPort, Owner, Pod, PodKey, Snapshot};
+use crate::snapshot::{HostPort, NodeTerm, Owner, Placement, Pod, PodKey, Snapshot};
 use crate::taints::Taint;
-use crate::text::{Labels, Text};
+use crate::text::Text;
 
 /// A rule that a schedule breaks.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,7 +40,12 @@ impl fmt::Display for Violation {
 ///   taints and matches the labels.
 /// - No pool exceeds a limit, even if every claim becomes the largest type it lists.
 /// - `minValues` holds, or was lowered openly.
-pub fn schedule(snapshot: &Snapshot, catalogue: &Catalogue, schedule: &Schedule, now: Timestamp) -> Vec<Violation> {
+pub fn schedule(
+    snapshot: &Snapshot,
+    catalogue: &Catalogue,
+    schedule: &Schedule,
+    now: Timestamp,
+) -> Vec<Violation> {
     let mut violations = Vec::new();
     let pods = census(snapshot, schedule, now, &mut violations);
     existing::check(snapshot, catalogue, schedule, &pods, &mut violations);
@@ -51,9 +56,18 @@ pub fn schedule(snapshot: &Snapshot, catalogue: &Catalogue, schedule: &Schedule,
 /// Pods by key: whoever waits, and whoever is on a node that goes.
 type Pods<'a> = BTreeMap<&'a PodKey, &'a Pod>;
 
-fn census<'a>(snapshot: &'a Snapshot, schedule: &Schedule, now: Timestamp, violations: &mut Vec<Violation>) -> Pods<'a> {
-    let promised: BTreeSet<&PodKey> =
-        snapshot.nodes.iter().filter(|node| !node.is_going()).flat_map(|node| &node.nominated).collect();
+fn census<'a>(
+    snapshot: &'a Snapshot,
+    schedule: &Schedule,
+    now: Timestamp,
+    violations: &mut Vec<Violation>,
+) -> Pods<'a> {
+    let promised: BTreeSet<&PodKey> = snapshot
+        .nodes
+        .iter()
+        .filter(|node| !node.is_going())
+        .flat_map(|node| &node.nominated)
+        .collect();
     let pending: Pods<'_> = snapshot.pending.iter().map(|pod| (&pod.key, &**pod)).collect();
     let leaving: Pods<'_> = snapshot
         .nodes
@@ -63,8 +77,16 @@ fn census<'a>(snapshot: &'a Snapshot, schedule: &Schedule, now: Timestamp, viola
         .map(|pod| (&pod.key, &**pod))
         .collect();
     let mut seen: BTreeMap<&PodKey, u32> = BTreeMap::new();
-    schedule.placed().chain(schedule.unschedulable.keys()).for_each(|key| *seen.entry(key).or_default() += 1);
-    let mut complain = |key: &PodKey, rule: &str| violations.push(Violation { place: format!("pod {key}"), rule: rule.into() });
+    schedule
+        .placed()
+        .chain(schedule.unschedulable.keys())
+        .for_each(|key| *seen.entry(key).or_default() += 1);
+    let mut complain = |key: &PodKey, rule: &str| {
+        violations.push(Violation {
+            place: format!("pod {key}"),
+            rule: rule.into(),
+        })
+    };
     for (key, count) in &seen {
         if *count > 1 {
             complain(key, "is decided on more than once");
@@ -92,26 +114,38 @@ fn census<'a>(snapshot: &'a Snapshot, schedule: &Schedule, now: Timestamp, viola
     pending.into_iter().chain(leaving).collect()
 }
 
-/// Whether a node with these labels satisfies all that the pod asks of labels.
-fn labels_suit(pod: &Pod, labels: &Labels) -> bool {
-    let placement = &pod.placement;
-    let selector = placement.node_selector.iter().all(|(key, value)| {
-        let key = crate::well_known::normalise(key.clone());
-        labels.get(&key) == Some(value)
-    });
+/// Whether a node with these labels satisfies all that a placement asks of labels.
+fn labels_suit<'a>(placement: &Placement, label: &dyn Fn(&str) -> Option<&'a str>) -> bool {
+    let selector = placement
+        .node_selector
+        .iter()
+        .all(|(key, value)| label(&crate::well_known::normalise(key.clone())) == Some(value));
     let affinity = placement.node_affinity.as_ref().is_none_or(|terms| {
-        terms.iter().any(|term| {
-            term.fields.is_empty() && !term.expressions.is_empty() && term.expressions.allow_labels(labels)
-        })
+        let usable = |term: &&NodeTerm| term.fields.is_empty() && !term.expressions.is_empty();
+        terms
+            .iter()
+            .filter(usable)
+            .any(|term| all_hold(&term.expressions, label))
     });
     let volumes = placement.volumes.iter().all(|volume| {
-        volume.alternatives.is_empty() || volume.alternatives.iter().any(|one| one.allow_labels(labels))
+        volume.alternatives.is_empty() || volume.alternatives.iter().any(|one| all_hold(one, label))
     });
     selector && affinity && volumes
 }
 
-fn taints_suit(pod: &Pod, taints: &[Taint]) -> bool {
-    let borne = |taint: &Taint| pod.placement.tolerations.iter().any(|toleration| toleration.tolerates(taint));
+fn all_hold<'a>(requirements: &Requirements, label: &dyn Fn(&str) -> Option<&'a str>) -> bool {
+    requirements
+        .iter()
+        .all(|requirement| requirement.allows(label(requirement.key())))
+}
+
+fn taints_suit(placement: &Placement, taints: &[Taint]) -> bool {
+    let borne = |taint: &Taint| {
+        placement
+            .tolerations
+            .iter()
+            .any(|toleration| toleration.tolerates(taint))
+    };
     taints.iter().all(|taint| !taint.is_hard() || borne(taint))
 }
 

@@ -40,21 +40,32 @@ pub struct Collect {
 pub fn collect(instances: &[Instance], nodes: &[Node], now: Timestamp) -> Collect {
     let claims = || nodes.iter().filter_map(|node| node.claim.as_deref());
     let known: BTreeSet<&Text> = claims().filter_map(|claim| claim.provider_id.as_ref()).collect();
-    let mut unlaunched: BTreeMap<&Text, &Claim> =
-        claims().filter(|claim| claim.provider_id.is_none()).map(|claim| (&claim.name, claim)).collect();
+    let mut unlaunched: BTreeMap<&Text, &Claim> = claims()
+        .filter(|claim| claim.provider_id.is_none())
+        .map(|claim| (&claim.name, claim))
+        .collect();
     let mut result = Collect::default();
-    let mut orphans: Vec<&Instance> =
-        instances.iter().filter(|it| !it.terminating && !known.contains(&it.provider_id)).collect();
+    let mut orphans: Vec<&Instance> = instances
+        .iter()
+        .filter(|it| !it.terminating && !known.contains(&it.provider_id))
+        .collect();
     orphans.sort_by(|a, b| (a.launched, &a.provider_id).cmp(&(b.launched, &b.provider_id)));
     for orphan in orphans {
         match orphan.claim.as_ref().and_then(|claim| unlaunched.remove(claim)) {
-            Some(claim) => result.adopt.push((claim.name.clone(), orphan.provider_id.clone())),
-            None if now.duration_since(orphan.launched) > YOUNG => result.terminate.push(orphan.provider_id.clone()),
+            Some(claim) => result
+                .adopt
+                .push((claim.name.clone(), orphan.provider_id.clone())),
+            None if now.duration_since(orphan.launched) > YOUNG => {
+                result.terminate.push(orphan.provider_id.clone())
+            }
             None => {}
         }
     }
-    let running: BTreeSet<&Text> =
-        instances.iter().filter(|it| !it.terminating).map(|it| &it.provider_id).collect();
+    let running: BTreeSet<&Text> = instances
+        .iter()
+        .filter(|it| !it.terminating)
+        .map(|it| &it.provider_id)
+        .collect();
     for node in nodes {
         let Some(claim) = &node.claim else { continue };
         let gone = claim.provider_id.as_ref().is_some_and(|id| !running.contains(id));

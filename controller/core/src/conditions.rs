@@ -97,17 +97,32 @@ pub struct Wanted {
 impl Wanted {
     /// It holds.
     pub fn yes(kind: &'static str) -> Wanted {
-        Wanted { kind, status: Status::True, reason: kind.into(), message: "".into() }
+        Wanted {
+            kind,
+            status: Status::True,
+            reason: kind.into(),
+            message: "".into(),
+        }
     }
 
     /// It does not hold.
     pub fn no(kind: &'static str, reason: impl Into<Text>, message: impl Into<Text>) -> Wanted {
-        Wanted { kind, status: Status::False, reason: reason.into(), message: message.into() }
+        Wanted {
+            kind,
+            status: Status::False,
+            reason: reason.into(),
+            message: message.into(),
+        }
     }
 
     /// It is not known, or not yet.
     pub fn unknown(kind: &'static str, reason: impl Into<Text>, message: impl Into<Text>) -> Wanted {
-        Wanted { kind, status: Status::Unknown, reason: reason.into(), message: message.into() }
+        Wanted {
+            kind,
+            status: Status::Unknown,
+            reason: reason.into(),
+            message: message.into(),
+        }
     }
 }
 
@@ -162,7 +177,12 @@ impl Conditions {
 
 impl<K: Into<Text>> FromIterator<(K, Condition)> for Conditions {
     fn from_iter<I: IntoIterator<Item = (K, Condition)>>(conditions: I) -> Conditions {
-        Conditions(conditions.into_iter().map(|(kind, condition)| (kind.into(), condition)).collect())
+        Conditions(
+            conditions
+                .into_iter()
+                .map(|(kind, condition)| (kind.into(), condition))
+                .collect(),
+        )
     }
 }
 
@@ -170,7 +190,10 @@ impl<K: Into<Text>> FromIterator<(K, Condition)> for Conditions {
 /// message names the first part that is not true.
 pub fn ready(conditions: &Conditions, parts: &[&'static str]) -> Wanted {
     let not_true = |status: Status| {
-        parts.iter().copied().find(|part| conditions.status(part).unwrap_or(Status::Unknown) == status)
+        parts
+            .iter()
+            .copied()
+            .find(|part| conditions.status(part).unwrap_or(Status::Unknown) == status)
     };
     if let Some(part) = not_true(Status::False) {
         return Wanted::no(READY, "UnhealthyDependents", format!("{part}=False"));

@@ -12,7 +12,11 @@ pub fn disrupted_taint() -> Taint {
 
 /// The budgets that guard a pod.
 pub fn guards<'a>(pod: &'a Pod, snapshot: &'a Snapshot) -> impl Iterator<Item = &'a Pdb> {
-    snapshot.pdbs.iter().map(|pdb| &**pdb).filter(|pdb| pdb.guards(&pod.key.namespace, &pod.labels))
+    snapshot
+        .pdbs
+        .iter()
+        .map(|pdb| &**pdb)
+        .filter(|pdb| pdb.guards(&pod.key.namespace, &pod.labels))
 }
 
 /// Whether a pod runs and is not on its way out.
@@ -28,7 +32,10 @@ pub fn is_evictable(pod: &Pod, now: Timestamp) -> bool {
 /// Whether the pod bears the taint of a node that goes, and so stays to the end.
 pub fn stays(pod: &Pod) -> bool {
     let taint = disrupted_taint();
-    pod.placement.tolerations.iter().any(|toleration| toleration.tolerates(&taint))
+    pod.placement
+        .tolerations
+        .iter()
+        .any(|toleration| toleration.tolerates(&taint))
 }
 
 /// Whether the pod would need another node if its own went.

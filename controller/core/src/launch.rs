@@ -51,7 +51,11 @@ pub struct Choice {
 ///
 /// # Errors
 /// [`Misfit::Types`] where no type that is large enough and compatible is on sale.
-pub fn plan(requirements: &Requirements, requests: &Resources, types: &[InstanceType]) -> Result<Plan, Misfit> {
+pub fn plan(
+    requirements: &Requirements,
+    requests: &Resources,
+    types: &[InstanceType],
+) -> Result<Plan, Misfit> {
     let on_sale: Vec<(&InstanceType, &Offering)> = types
         .iter()
         .filter(|it| it.suits(requirements) && requests.fits(&it.allocatable()))
@@ -59,21 +63,32 @@ pub fn plan(requirements: &Requirements, requests: &Resources, types: &[Instance
         .collect();
     let order = [CapacityType::Reserved, CapacityType::Spot, CapacityType::OnDemand];
     let sensible = |kind| sensible(&on_sale, kind, requirements.has_min_values());
-    let Some((capacity_type, mut chosen)) =
-        order.into_iter().map(|kind| (kind, sensible(kind))).find(|(_, chosen)| !chosen.is_empty())
+    let Some((capacity_type, mut chosen)) = order
+        .into_iter()
+        .map(|kind| (kind, sensible(kind)))
+        .find(|(_, chosen)| !chosen.is_empty())
     else {
         return Err(refuse_types(types, requirements, requests));
     };
     chosen.sort_by(|(a, ao), (b, bo)| (ao.price, &a.name, &ao.zone).cmp(&(bo.price, &b.name, &bo.zone)));
     let kept = keep_types(&chosen, requirements);
-    let choices = chosen.into_iter().filter(|(it, _)| kept.contains(&it.name)).map(|(it, offering)| Choice {
-        instance_type: it.name.clone(),
-        zone: offering.zone.clone(),
-        zone_id: offering.zone_id.clone(),
-        price: offering.price,
-        reservation: offering.reservation.as_ref().map(|reservation| reservation.id.clone()),
-    });
-    Ok(Plan { capacity_type, choices: choices.collect() })
+    let choices = chosen
+        .into_iter()
+        .filter(|(it, _)| kept.contains(&it.name))
+        .map(|(it, offering)| Choice {
+            instance_type: it.name.clone(),
+            zone: offering.zone.clone(),
+            zone_id: offering.zone_id.clone(),
+            price: offering.price,
+            reservation: offering
+                .reservation
+                .as_ref()
+                .map(|reservation| reservation.id.clone()),
+        });
+    Ok(Plan {
+        capacity_type,
+        choices: choices.collect(),
+    })
 }
 
 /// The offerings of one way of paying that are worth asking for: devices and bare metal only where there is nothing
@@ -83,7 +98,11 @@ fn sensible<'a>(
     capacity_type: CapacityType,
     every_value_counts: bool,
 ) -> Vec<(&'a InstanceType, &'a Offering)> {
-    let of = |kind: CapacityType| on_sale.iter().filter(move |(_, offering)| offering.capacity_type == kind);
+    let of = |kind: CapacityType| {
+        on_sale
+            .iter()
+            .filter(move |(_, offering)| offering.capacity_type == kind)
+    };
     if every_value_counts {
         return of(capacity_type).copied().collect();
     }
@@ -91,7 +110,10 @@ fn sensible<'a>(
     let ceiling = match capacity_type {
         CapacityType::Spot => {
             let on_demand = of(CapacityType::OnDemand).filter(|(it, _)| !plain || !is_exotic(it));
-            on_demand.map(|(_, offering)| offering.price).min().unwrap_or(Price::MAX)
+            on_demand
+                .map(|(_, offering)| offering.price)
+                .min()
+                .unwrap_or(Price::MAX)
         }
         CapacityType::Reserved | CapacityType::OnDemand => Price::MAX,
     };
@@ -107,15 +129,24 @@ fn is_exotic(it: &InstanceType) -> bool {
         .get("karpenter.k8s.aws/instance-size")
         .and_then(|size| size.single())
         .map_or_else(|| it.name.contains("metal"), |size| size.contains("metal"));
-    metal || DEVICES.iter().any(|device| it.capacity.get(&ResourceName::from(*device)) > 0)
+    metal
+        || DEVICES
+            .iter()
+            .any(|device| it.capacity.get(&ResourceName::from(*device)) > 0)
 }
 
 /// The names of the types to keep, given offerings from cheap to dear: the cheapest, and what `minValues` needs.
 fn keep_types(chosen: &[(&InstanceType, &Offering)], requirements: &Requirements) -> BTreeSet<Text> {
     let mut seen = BTreeSet::new();
-    let types: Vec<&InstanceType> =
-        chosen.iter().map(|(it, _)| *it).filter(|it| seen.insert(it.name.clone())).collect();
-    crate::schedule::keep(&types, requirements, MAX_TYPES).into_iter().map(|it| it.name.clone()).collect()
+    let types: Vec<&InstanceType> = chosen
+        .iter()
+        .map(|(it, _)| *it)
+        .filter(|it| seen.insert(it.name.clone()))
+        .collect();
+    crate::schedule::keep(&types, requirements, MAX_TYPES)
+        .into_iter()
+        .map(|it| it.name.clone())
+        .collect()
 }
 
 /// The labels that a node of this type, bought by this offering, is known to carry: every label of which only one
@@ -129,7 +160,12 @@ pub fn labels(it: &InstanceType, offering: &Offering) -> Labels {
 }
 
 /// As [`labels`], found by names; what was bought may differ from what was planned first.
-pub fn labels_of(types: &[InstanceType], name: &str, zone: &str, capacity_type: CapacityType) -> Option<Labels> {
+pub fn labels_of(
+    types: &[InstanceType],
+    name: &str,
+    zone: &str,
+    capacity_type: CapacityType,
+) -> Option<Labels> {
     let it = types.iter().find(|it| &*it.name == name)?;
     let offering = it
         .offerings

@@ -35,11 +35,18 @@ impl Price {
         let whole: u64 = if whole.is_empty() { 0 } else { whole.parse().ok()? };
         let mut micros = 0u64;
         for position in 0..6 {
-            let digit = fraction.as_bytes().get(position).map_or(0, |byte| u64::from(byte - b'0'));
+            let digit = fraction
+                .as_bytes()
+                .get(position)
+                .map_or(0, |byte| u64::from(byte - b'0'));
             micros = micros * 10 + digit;
         }
         let round_up = fraction.as_bytes().get(6).is_some_and(|byte| *byte >= b'5');
-        whole.checked_mul(1_000_000)?.checked_add(micros)?.checked_add(u64::from(round_up)).map(Price)
+        whole
+            .checked_mul(1_000_000)?
+            .checked_add(micros)?
+            .checked_add(u64::from(round_up))
+            .map(Price)
     }
 
     /// The price times `count`, at most [`Price::MAX`].
@@ -99,7 +106,12 @@ mod tests {
 
     #[test]
     fn prices_print_with_the_digits_they_need() {
-        for (micros, want) in [(96_000, "$0.096/h"), (1_500_000, "$1.50/h"), (1, "$0.000001/h"), (0, "$0.00/h")] {
+        for (micros, want) in [
+            (96_000, "$0.096/h"),
+            (1_500_000, "$1.50/h"),
+            (1, "$0.000001/h"),
+            (0, "$0.00/h"),
+        ] {
             assert_eq!(Price::from_micros(micros).to_string(), want);
         }
         assert_eq!(Price::MAX.to_string(), "unknown");

@@ -3,7 +3,8 @@
 use jiff::Timestamp;
 
 use crate::conditions::{
-    self, Condition, Conditions, NODE_CLASS_READY, NODE_REGISTRATION_HEALTHY, Status, VALIDATION_SUCCEEDED, Wanted,
+    self, Condition, Conditions, NODE_CLASS_READY, NODE_REGISTRATION_HEALTHY, Status, VALIDATION_SUCCEEDED,
+    Wanted,
 };
 use crate::register::Outcome;
 use crate::resources::{ResourceName, Resources};
@@ -29,7 +30,12 @@ const PARTS: [&str; 2] = [VALIDATION_SUCCEEDED, NODE_CLASS_READY];
 
 /// The conditions of a pool that change: whether its rules hold (`violations` are the texts of those that do not),
 /// whether its class is ready, and Ready itself. NodeRegistrationHealthy starts unknown and is no part of Ready.
-pub fn conditions(there: &Conditions, violations: &[Text], class: &ClassState, now: Timestamp) -> Vec<Wanted> {
+pub fn conditions(
+    there: &Conditions,
+    violations: &[Text],
+    class: &ClassState,
+    now: Timestamp,
+) -> Vec<Wanted> {
     let validation = match violations {
         [] => Wanted::yes(VALIDATION_SUCCEEDED),
         texts => {
@@ -38,8 +44,16 @@ pub fn conditions(there: &Conditions, violations: &[Text], class: &ClassState, n
         }
     };
     let class = match class {
-        ClassState::NotFound => Wanted::no(NODE_CLASS_READY, "NodeClassNotFound", "NodeClass not found on cluster"),
-        ClassState::Terminating => Wanted::no(NODE_CLASS_READY, "NodeClassTerminating", "NodeClass is Terminating"),
+        ClassState::NotFound => Wanted::no(
+            NODE_CLASS_READY,
+            "NodeClassNotFound",
+            "NodeClass not found on cluster",
+        ),
+        ClassState::Terminating => Wanted::no(
+            NODE_CLASS_READY,
+            "NodeClassTerminating",
+            "NodeClass is Terminating",
+        ),
         ClassState::There { ready: Some(ready) } => match ready.status {
             Status::True => Wanted::yes(NODE_CLASS_READY),
             Status::False => Wanted::no(NODE_CLASS_READY, ready.reason.clone(), ready.message.clone()),
@@ -50,7 +64,11 @@ pub fn conditions(there: &Conditions, violations: &[Text], class: &ClassState, n
     let mut wanted = vec![validation, class];
     if there.get(NODE_REGISTRATION_HEALTHY).is_none() {
         let reason = "AwaitingReconciliation";
-        wanted.push(Wanted::unknown(NODE_REGISTRATION_HEALTHY, reason, "object is awaiting reconciliation"));
+        wanted.push(Wanted::unknown(
+            NODE_REGISTRATION_HEALTHY,
+            reason,
+            "object is awaiting reconciliation",
+        ));
     }
     let mut after = there.clone();
     wanted.iter().for_each(|wanted| after.apply(wanted, now));
@@ -60,7 +78,11 @@ pub fn conditions(there: &Conditions, violations: &[Text], class: &ClassState, n
 }
 
 fn unknown_class() -> Wanted {
-    Wanted::no(NODE_CLASS_READY, "NodeClassReadinessUnknown", "Node Class Readiness Unknown")
+    Wanted::no(
+        NODE_CLASS_READY,
+        "NodeClassReadinessUnknown",
+        "Node Class Readiness Unknown",
+    )
 }
 
 /// `status.resources` and `status.nodes` of a pool: what its nodes have, those that only just started included.
@@ -75,7 +97,11 @@ pub struct Totals {
 /// Adds up the nodes of `pool`.
 pub fn totals(snapshot: &Snapshot, pool: &str) -> Totals {
     let mut totals = Totals::default();
-    for node in snapshot.nodes.iter().filter(|node| node.pool().is_some_and(|name| &**name == pool)) {
+    for node in snapshot
+        .nodes
+        .iter()
+        .filter(|node| node.pool().is_some_and(|name| &**name == pool))
+    {
         totals.resources.add(&node.usage());
     }
     totals.nodes = u32::try_from(totals.resources.get(&ResourceName::nodes())).unwrap_or(0);
@@ -99,7 +125,9 @@ impl Health {
             Some(Status::False) => vec![Outcome::Failed; Health::MEMORY / 2],
             _ => Vec::new(),
         };
-        Health { last: outcomes.into() }
+        Health {
+            last: outcomes.into(),
+        }
     }
 
     /// Remembers one more start and says what the condition should be: unhealthy when at least half of the last four
@@ -109,17 +137,25 @@ impl Health {
         if self.last.len() > Health::MEMORY {
             self.last.pop_front();
         }
-        let failed = self.last.iter().filter(|outcome| **outcome == Outcome::Failed).count();
+        let failed = self
+            .last
+            .iter()
+            .filter(|outcome| **outcome == Outcome::Failed)
+            .count();
         match (failed * 2 >= Health::MEMORY, outcome) {
             (true, Outcome::Failed) => Wanted::no(NODE_REGISTRATION_HEALTHY, "RegistrationFailed", message),
-            (true, Outcome::Registered) => {
-                Wanted::no(NODE_REGISTRATION_HEALTHY, "RegistrationFailed", "Failed to register node")
-            }
+            (true, Outcome::Registered) => Wanted::no(
+                NODE_REGISTRATION_HEALTHY,
+                "RegistrationFailed",
+                "Failed to register node",
+            ),
             (false, Outcome::Registered) => Wanted::yes(NODE_REGISTRATION_HEALTHY),
             (false, Outcome::Failed) if self.last.contains(&Outcome::Registered) => {
                 Wanted::yes(NODE_REGISTRATION_HEALTHY)
             }
-            (false, Outcome::Failed) => Wanted::unknown(NODE_REGISTRATION_HEALTHY, "NodeRegistrationUnknown", message),
+            (false, Outcome::Failed) => {
+                Wanted::unknown(NODE_REGISTRATION_HEALTHY, "NodeRegistrationUnknown", message)
+            }
         }
     }
 }

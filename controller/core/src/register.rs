@@ -103,13 +103,20 @@ pub fn advance(claim: &Claim, nodes: &[Arc<NodeObject>], now: Timestamp) -> Step
     wanted.iter().for_each(|wanted| after.apply(wanted, now));
     wanted.push(conditions::ready(&after, &PARTS));
     watch_over(claim, &after, now, &mut step);
-    step.conditions = wanted.into_iter().filter(|wanted| claim.conditions.differs(wanted)).collect();
+    step.conditions = wanted
+        .into_iter()
+        .filter(|wanted| claim.conditions.differs(wanted))
+        .collect();
     step
 }
 
 fn register(claim: &Claim, nodes: &[Arc<NodeObject>], wanted: &mut Vec<Wanted>, step: &mut Step) {
     if claim.conditions.get(LAUNCHED).is_none() {
-        wanted.push(Wanted::unknown(LAUNCHED, "AwaitingReconciliation", "object is awaiting reconciliation"));
+        wanted.push(Wanted::unknown(
+            LAUNCHED,
+            "AwaitingReconciliation",
+            "object is awaiting reconciliation",
+        ));
     }
     let node = match nodes {
         [node] if claim.is_launched() => node,
@@ -132,7 +139,11 @@ fn register(claim: &Claim, nodes: &[Arc<NodeObject>], wanted: &mut Vec<Wanted>, 
     let labelled = node.labels.contains_key(well_known::REGISTERED);
     step.unregistered_taint_missing = !labelled && !node.taints.iter().any(|taint| taint.is_same(&guard));
     let mut taints = node.taints.clone();
-    if node.labels.get(well_known::DO_NOT_SYNC_TAINTS).is_none_or(|value| &**value != "true") {
+    if node
+        .labels
+        .get(well_known::DO_NOT_SYNC_TAINTS)
+        .is_none_or(|value| &**value != "true")
+    {
         taints = taints::merge(&taints, &claim.taints);
         // A startup taint is put on once; whoever removes it before registration is done must not see it again.
         if !labelled {
@@ -142,8 +153,13 @@ fn register(claim: &Claim, nodes: &[Arc<NodeObject>], wanted: &mut Vec<Wanted>, 
     taints.retain(|taint| !taint.is_same(&guard));
     let mut labels = claim.labels.clone();
     labels.insert(well_known::REGISTERED.into(), "true".into());
-    step.node =
-        Some(NodePatch { name: node.name.clone(), labels, annotations: claim.annotations.clone(), taints, adopt: true });
+    step.node = Some(NodePatch {
+        name: node.name.clone(),
+        labels,
+        annotations: claim.annotations.clone(),
+        taints,
+        adopt: true,
+    });
     step.node_name = Some(node.name.clone());
     step.outcome = Some(Outcome::Registered);
     wanted.extend([Wanted::yes(REGISTERED), awaiting(INITIALIZED)]);
@@ -155,15 +171,27 @@ fn initialise(claim: &Claim, nodes: &[Arc<NodeObject>], wanted: &mut Vec<Wanted>
         wanted.push(not_yet("NodeNotFound", "Node not registered with cluster".into()));
         return;
     };
-    let startup = node.taints.iter().find(|taint| claim.startup_taints.iter().any(|it| it.is_same(taint)));
+    let startup = node
+        .taints
+        .iter()
+        .find(|taint| claim.startup_taints.iter().any(|it| it.is_same(taint)));
     let ephemeral = node.taints.iter().find(|taint| taint.is_ephemeral());
-    let missing = claim.requests.iter().find(|(name, amount)| *amount > 0 && node.allocatable.get(name) == 0);
+    let missing = claim
+        .requests
+        .iter()
+        .find(|(name, amount)| *amount > 0 && node.allocatable.get(name) == 0);
     if !node.ready {
         wanted.push(not_yet("NodeNotReady", "Node status is NotReady".into()));
     } else if let Some(taint) = startup {
-        wanted.push(not_yet("StartupTaintsExist", format!("StartupTaint \"{taint}\" still exists")));
+        wanted.push(not_yet(
+            "StartupTaintsExist",
+            format!("StartupTaint \"{taint}\" still exists"),
+        ));
     } else if let Some(taint) = ephemeral {
-        wanted.push(not_yet("KnownEphemeralTaintsExist", format!("KnownEphemeralTaint \"{taint}\" still exists")));
+        wanted.push(not_yet(
+            "KnownEphemeralTaintsExist",
+            format!("KnownEphemeralTaint \"{taint}\" still exists"),
+        ));
     } else if let Some((name, _)) = missing {
         let message = format!("Resource \"{name}\" was requested but not registered");
         wanted.push(not_yet("ResourceNotRegistered", message));
@@ -185,9 +213,12 @@ fn watch_over(claim: &Claim, after: &Conditions, now: Timestamp, step: &mut Step
     let since = |kind: &str| after.get(kind).map_or(claim.created, |condition| condition.since);
     let (reason, deadline) = match (after.status(LAUNCHED), after.status(REGISTERED)) {
         (_, Some(Status::True)) => return,
-        (Some(Status::True), _) => {
-            (GiveUp::RegistrationTimeout, since(REGISTERED).max(since(LAUNCHED)).checked_add(REGISTRATION_TIMEOUT))
-        }
+        (Some(Status::True), _) => (
+            GiveUp::RegistrationTimeout,
+            since(REGISTERED)
+                .max(since(LAUNCHED))
+                .checked_add(REGISTRATION_TIMEOUT),
+        ),
         _ => (GiveUp::LaunchTimeout, since(LAUNCHED).checked_add(LAUNCH_TIMEOUT)),
     };
     let Ok(deadline) = deadline else { return };
@@ -200,5 +231,9 @@ fn watch_over(claim: &Claim, after: &Conditions, now: Timestamp, step: &mut Step
 }
 
 fn awaiting(kind: &'static str) -> Wanted {
-    Wanted::unknown(kind, "AwaitingReconciliation", "object is awaiting reconciliation")
+    Wanted::unknown(
+        kind,
+        "AwaitingReconciliation",
+        "object is awaiting reconciliation",
+    )
 }

@@ -60,10 +60,19 @@ impl Conflict {
 impl fmt::Display for Conflict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Conflict::Undefined { wanted, nearest: Some(nearest) } => {
-                write!(f, "{wanted} is wanted, but no such label is defined (was {nearest} meant?)")
+            Conflict::Undefined {
+                wanted,
+                nearest: Some(nearest),
+            } => {
+                write!(
+                    f,
+                    "{wanted} is wanted, but no such label is defined (was {nearest} meant?)"
+                )
             }
-            Conflict::Undefined { wanted, nearest: None } => {
+            Conflict::Undefined {
+                wanted,
+                nearest: None,
+            } => {
                 write!(f, "{wanted} is wanted, but no such label is defined")
             }
             Conflict::Disjoint { wanted, offered } => write!(f, "{wanted} is wanted, {offered} is offered"),
@@ -79,7 +88,10 @@ impl Requirements {
 
     /// Exactly these labels.
     pub fn from_labels(labels: &Labels) -> Requirements {
-        labels.iter().map(|(key, value)| Requirement::is(key.clone(), value.clone())).collect()
+        labels
+            .iter()
+            .map(|(key, value)| Requirement::is(key.clone(), value.clone()))
+            .collect()
     }
 
     /// Narrows by one more requirement.
@@ -136,7 +148,9 @@ impl Requirements {
     /// The labels of which only one value is possible.
     pub fn labels(&self) -> Labels {
         let single = |requirement: &Requirement| {
-            requirement.single().map(|value| (requirement.key().clone(), value.clone()))
+            requirement
+                .single()
+                .map(|value| (requirement.key().clone(), value.clone()))
         };
         self.iter().filter_map(single).collect()
     }
@@ -148,12 +162,15 @@ impl Requirements {
 
     /// Whether a node with these labels satisfies every requirement.
     pub fn allow_labels(&self, labels: &Labels) -> bool {
-        self.iter().all(|requirement| requirement.allows(labels.get(requirement.key()).map(|value| &**value)))
+        self.iter()
+            .all(|requirement| requirement.allows(labels.get(requirement.key()).map(|value| &**value)))
     }
 
     /// The first conflict, by key, between these requirements (the offering side) and `wanted`.
     pub fn conflict(&self, wanted: &Requirements, undefined: Undefined) -> Option<Conflict> {
-        wanted.iter().find_map(|wanted| self.conflict_on(wanted, undefined))
+        wanted
+            .iter()
+            .find_map(|wanted| self.conflict_on(wanted, undefined))
     }
 
     /// Whether these requirements (the offering side) go together with `wanted`.
@@ -170,26 +187,44 @@ impl Requirements {
     /// Whether every node that satisfies these requirements satisfies `wanted` too, where labels that are not spoken
     /// of may be anything.
     pub fn imply(&self, wanted: &Requirements) -> bool {
-        wanted.iter().all(|wanted| self.get(wanted.key()).is_some_and(|mine| mine.implies(wanted)))
+        wanted
+            .iter()
+            .all(|wanted| self.get(wanted.key()).is_some_and(|mine| mine.implies(wanted)))
     }
 
     /// Whether both can hold for every label of which both speak.
     pub fn intersects(&self, other: &Requirements) -> bool {
-        let (few, many) = if self.len() <= other.len() { (self, other) } else { (other, self) };
-        few.iter().all(|mine| many.get(mine.key()).is_none_or(|theirs| theirs.intersects(mine)))
+        let (few, many) = if self.len() <= other.len() {
+            (self, other)
+        } else {
+            (other, self)
+        };
+        few.iter()
+            .all(|mine| many.get(mine.key()).is_none_or(|theirs| theirs.intersects(mine)))
     }
 
     fn conflict_on(&self, wanted: &Requirement, undefined: Undefined) -> Option<Conflict> {
         match self.get(wanted.key()) {
             Some(offered) if offered.intersects(wanted) => None,
-            Some(offered) => Some(Conflict::Disjoint { wanted: wanted.clone(), offered: offered.clone() }),
+            Some(offered) => Some(Conflict::Disjoint {
+                wanted: wanted.clone(),
+                offered: offered.clone(),
+            }),
             None if wanted.absence() == Absence::Allowed => None,
             None if undefined == Undefined::WellKnownOpen && well_known::is_well_known(wanted.key()) => None,
             None => {
                 let suffix = wanted.key().rsplit('/').next().unwrap_or(wanted.key());
-                let own = || self.0.keys().find(|key| key.rsplit('/').next() == Some(suffix)).cloned();
+                let own = || {
+                    self.0
+                        .keys()
+                        .find(|key| key.rsplit('/').next() == Some(suffix))
+                        .cloned()
+                };
                 let nearest = well_known::nearest(wanted.key()).map(Text::from).or_else(own);
-                Some(Conflict::Undefined { wanted: wanted.clone(), nearest })
+                Some(Conflict::Undefined {
+                    wanted: wanted.clone(),
+                    nearest,
+                })
             }
         }
     }
@@ -198,7 +233,9 @@ impl Requirements {
 impl FromIterator<Requirement> for Requirements {
     fn from_iter<I: IntoIterator<Item = Requirement>>(requirements: I) -> Requirements {
         let mut all = Requirements::new();
-        requirements.into_iter().for_each(|requirement| all.add(requirement));
+        requirements
+            .into_iter()
+            .for_each(|requirement| all.add(requirement));
         all
     }
 }

@@ -25,8 +25,12 @@ pub enum ResourceName {
 }
 
 /// The names with a fixed place, in that order.
-const FIXED: [ResourceName; 4] =
-    [ResourceName::Cpu, ResourceName::Memory, ResourceName::EphemeralStorage, ResourceName::Pods];
+const FIXED: [ResourceName; 4] = [
+    ResourceName::Cpu,
+    ResourceName::Memory,
+    ResourceName::EphemeralStorage,
+    ResourceName::Pods,
+];
 
 impl ResourceName {
     /// The name under which limits count nodes.
@@ -78,7 +82,10 @@ fn bytes(amount: i64) -> String {
 
 impl From<&str> for ResourceName {
     fn from(name: &str) -> ResourceName {
-        FIXED.into_iter().find(|fixed| fixed.as_str() == name).unwrap_or_else(|| ResourceName::Other(name.into()))
+        FIXED
+            .into_iter()
+            .find(|fixed| fixed.as_str() == name)
+            .unwrap_or_else(|| ResourceName::Other(name.into()))
     }
 }
 
@@ -109,7 +116,10 @@ pub struct Shortfall {
 impl Resources {
     /// Nothing of anything.
     pub const fn new() -> Resources {
-        Resources { fixed: [0; 4], other: Vec::new() }
+        Resources {
+            fixed: [0; 4],
+            other: Vec::new(),
+        }
     }
 
     /// These amounts and `amount` of `name`, in place of what was there.
@@ -121,16 +131,21 @@ impl Resources {
 
     /// `cpu` thousandths of a core and `memory` bytes.
     pub fn cpu_memory(cpu: i64, memory: i64) -> Resources {
-        Resources { fixed: [cpu, memory, 0, 0], other: Vec::new() }
+        Resources {
+            fixed: [cpu, memory, 0, 0],
+            other: Vec::new(),
+        }
     }
 
     /// The amount of `name`; zero where none is there.
     pub fn get(&self, name: &ResourceName) -> i64 {
         match (name.place(), name) {
             (Some(place), _) => self.fixed[place],
-            (None, ResourceName::Other(name)) => {
-                self.other.iter().find(|(other, _)| other == name).map_or(0, |(_, amount)| *amount)
-            }
+            (None, ResourceName::Other(name)) => self
+                .other
+                .iter()
+                .find(|(other, _)| other == name)
+                .map_or(0, |(_, amount)| *amount),
             (None, _) => 0,
         }
     }
@@ -153,8 +168,15 @@ impl Resources {
 
     /// The amounts that are not zero, fixed names first.
     pub fn iter(&self) -> impl Iterator<Item = (ResourceName, i64)> + '_ {
-        let fixed = FIXED.into_iter().zip(self.fixed).filter(|(_, amount)| *amount != 0);
-        fixed.chain(self.other.iter().map(|(name, amount)| (ResourceName::Other(name.clone()), *amount)))
+        let fixed = FIXED
+            .into_iter()
+            .zip(self.fixed)
+            .filter(|(_, amount)| *amount != 0);
+        fixed.chain(
+            self.other
+                .iter()
+                .map(|(name, amount)| (ResourceName::Other(name.clone()), *amount)),
+        )
     }
 
     /// Whether there is nothing of anything.
@@ -212,17 +234,26 @@ impl Resources {
     /// Whether every amount asked for is available. A resource of which nothing is asked never refuses, even where
     /// less than nothing is left of it.
     pub fn fits(&self, available: &Resources) -> bool {
-        let fixed = self.fixed.iter().zip(&available.fixed).all(|(want, have)| *want <= 0 || want <= have);
+        let fixed = self
+            .fixed
+            .iter()
+            .zip(&available.fixed)
+            .all(|(want, have)| *want <= 0 || want <= have);
         fixed
-            && self.other.iter().all(|(name, want)| {
-                *want <= 0 || *want <= available.get(&ResourceName::Other(name.clone()))
-            })
+            && self
+                .other
+                .iter()
+                .all(|(name, want)| *want <= 0 || *want <= available.get(&ResourceName::Other(name.clone())))
     }
 
     /// The resources of which more is asked for than is available, fixed names first; empty where all fits.
     pub fn shortfalls(&self, available: &Resources) -> Vec<Shortfall> {
         self.iter()
-            .map(|(resource, wanted)| Shortfall { available: available.get(&resource), resource, wanted })
+            .map(|(resource, wanted)| Shortfall {
+                available: available.get(&resource),
+                resource,
+                wanted,
+            })
             .filter(|row| row.wanted > 0 && row.wanted > row.available)
             .collect()
     }
@@ -233,19 +264,34 @@ impl Resources {
             *amount = combine(self.fixed[place], other.fixed[place]);
         }
         if self.other.is_empty() && other.other.is_empty() {
-            return Resources { fixed, other: Vec::new() };
+            return Resources {
+                fixed,
+                other: Vec::new(),
+            };
         }
         let mut merged: BTreeMap<&Text, (i64, i64)> = BTreeMap::new();
-        self.other.iter().for_each(|(name, amount)| merged.entry(name).or_default().0 = *amount);
-        other.other.iter().for_each(|(name, amount)| merged.entry(name).or_default().1 = *amount);
-        let combined = merged.into_iter().map(|(name, (mine, theirs))| (name.clone(), combine(mine, theirs)));
-        Resources { fixed, other: combined.filter(|(_, amount)| *amount != 0).collect() }
+        self.other
+            .iter()
+            .for_each(|(name, amount)| merged.entry(name).or_default().0 = *amount);
+        other
+            .other
+            .iter()
+            .for_each(|(name, amount)| merged.entry(name).or_default().1 = *amount);
+        let combined = merged
+            .into_iter()
+            .map(|(name, (mine, theirs))| (name.clone(), combine(mine, theirs)));
+        Resources {
+            fixed,
+            other: combined.filter(|(_, amount)| *amount != 0).collect(),
+        }
     }
 }
 
 impl<N: Into<ResourceName>> FromIterator<(N, i64)> for Resources {
     fn from_iter<I: IntoIterator<Item = (N, i64)>>(amounts: I) -> Resources {
-        amounts.into_iter().fold(Resources::new(), |all, (name, amount)| all.with(name, amount))
+        amounts
+            .into_iter()
+            .fold(Resources::new(), |all, (name, amount)| all.with(name, amount))
     }
 }
 
@@ -293,7 +339,12 @@ impl Limits {
 
 impl<N: Into<ResourceName>> FromIterator<(N, i64)> for Limits {
     fn from_iter<I: IntoIterator<Item = (N, i64)>>(bounds: I) -> Limits {
-        Limits(bounds.into_iter().map(|(name, bound)| (name.into(), bound)).collect())
+        Limits(
+            bounds
+                .into_iter()
+                .map(|(name, bound)| (name.into(), bound))
+                .collect(),
+        )
     }
 }
 
@@ -329,8 +380,13 @@ mod tests {
 
     #[test]
     fn amounts_print_as_written_by_people() {
-        let text = Resources::cpu_memory(1500, 512 << 20).with("pods", 3).with("hugepages-2Mi", 4 << 20);
-        assert_eq!(text.to_string(), "cpu 1500m, memory 512Mi, pods 3, hugepages-2Mi 4Mi");
+        let text = Resources::cpu_memory(1500, 512 << 20)
+            .with("pods", 3)
+            .with("hugepages-2Mi", 4 << 20);
+        assert_eq!(
+            text.to_string(),
+            "cpu 1500m, memory 512Mi, pods 3, hugepages-2Mi 4Mi"
+        );
         assert_eq!(ResourceName::Cpu.display(16_000), "16");
         assert_eq!(ResourceName::Memory.display(1_000_000), "1000000");
         assert_eq!(Resources::new().to_string(), "nothing");

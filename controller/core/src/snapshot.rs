@@ -14,12 +14,12 @@ pub use daemon::{DaemonSet, Pdb};
 pub use join::{Nomination, Parts, join};
 pub use node::{Node, NodeObject, Phase};
 pub use pod::{
-    ContainerKind, ContainerRequests, DoNotDisrupt, HostPort, InclusionPolicy, NodeTerm, Owner, Placement, Pod, PodKey,
-    PodSelector, PodState, PodTerm, Preferred, Spread, Strength, VolumeNeed, pod_requests,
+    ContainerKind, ContainerRequests, DoNotDisrupt, HostPort, InclusionPolicy, NodeTerm, Owner, Placement,
+    Pod, PodKey, PodSelector, PodState, PodTerm, Preferred, Spread, Strength, VolumeNeed, pod_requests,
 };
 pub use pool::{
-    Budget, BudgetNodes, BudgetWindow, ClassRef, ConsolidationPolicy, Disruption, DisruptionReason, Pool, PoolHash,
-    Readiness,
+    Budget, BudgetNodes, BudgetWindow, ClassRef, ConsolidationPolicy, Disruption, DisruptionReason, Pool,
+    PoolHash, Readiness,
 };
 
 /// The cluster at one moment.
@@ -50,7 +50,10 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Settings {
-        Settings { preference_policy: PreferencePolicy::Respect, min_values_policy: MinValuesPolicy::Strict }
+        Settings {
+            preference_policy: PreferencePolicy::Respect,
+            min_values_policy: MinValuesPolicy::Strict,
+        }
     }
 }
 

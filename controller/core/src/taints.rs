@@ -18,7 +18,9 @@ pub enum Effect {
 impl Effect {
     /// Reads Kubernetes' spelling.
     pub fn parse(text: &str) -> Option<Effect> {
-        [Effect::NoSchedule, Effect::PreferNoSchedule, Effect::NoExecute].into_iter().find(|it| it.as_str() == text)
+        [Effect::NoSchedule, Effect::PreferNoSchedule, Effect::NoExecute]
+            .into_iter()
+            .find(|it| it.as_str() == text)
     }
 
     /// Kubernetes' spelling.
@@ -45,7 +47,11 @@ pub struct Taint {
 impl Taint {
     /// A taint from its three parts.
     pub fn new(key: impl Into<Text>, value: impl Into<Text>, effect: Effect) -> Taint {
-        Taint { key: key.into(), value: value.into(), effect }
+        Taint {
+            key: key.into(),
+            value: value.into(),
+            effect,
+        }
     }
 
     /// Whether both name the same taint: one key, one effect.
@@ -111,7 +117,10 @@ pub struct Toleration {
 impl Toleration {
     /// Tolerates every taint.
     pub fn everything() -> Toleration {
-        Toleration { operator: TolerationOperator::Exists, ..Toleration::default() }
+        Toleration {
+            operator: TolerationOperator::Exists,
+            ..Toleration::default()
+        }
     }
 
     /// Whether a pod with this toleration may run beside `taint`.
@@ -135,13 +144,16 @@ impl Toleration {
 /// A decimal integer as Kubernetes accepts it here: no plus sign, no leading zeros.
 fn decimal(text: &str) -> Option<i64> {
     let digits = text.strip_prefix('-').unwrap_or(text);
-    let plain = digits == "0" && text == "0" || digits.starts_with(|first: char| ('1'..='9').contains(&first));
+    let plain =
+        digits == "0" && text == "0" || digits.starts_with(|first: char| ('1'..='9').contains(&first));
     if plain { text.parse().ok() } else { None }
 }
 
 /// The taints that `tolerations` do not cover, in the order given.
 pub fn untolerated<'a>(taints: &'a [Taint], tolerations: &[Toleration]) -> impl Iterator<Item = &'a Taint> {
-    taints.iter().filter(move |taint| !tolerations.iter().any(|toleration| toleration.tolerates(taint)))
+    taints
+        .iter()
+        .filter(move |taint| !tolerations.iter().any(|toleration| toleration.tolerates(taint)))
 }
 
 /// Both lists, where a taint that is already there is not added again.
@@ -159,8 +171,18 @@ pub fn merge(taints: &[Taint], with: &[Taint]) -> Vec<Taint> {
 mod tests {
     use super::{Effect, Taint, Toleration, TolerationOperator, untolerated};
 
-    fn toleration(key: &str, operator: TolerationOperator, value: &str, effect: Option<Effect>) -> Toleration {
-        Toleration { key: (!key.is_empty()).then(|| key.into()), operator, value: value.into(), effect }
+    fn toleration(
+        key: &str,
+        operator: TolerationOperator,
+        value: &str,
+        effect: Option<Effect>,
+    ) -> Toleration {
+        Toleration {
+            key: (!key.is_empty()).then(|| key.into()),
+            operator,
+            value: value.into(),
+            effect,
+        }
     }
 
     #[test]
@@ -171,8 +193,16 @@ mod tests {
         for (row, taint, want) in [
             (toleration("team", Equal, "a", None), &team, true),
             (toleration("team", Equal, "b", None), &team, false),
-            (toleration("team", Equal, "a", Some(Effect::NoExecute)), &team, false),
-            (toleration("team", Exists, "", Some(Effect::NoSchedule)), &team, true),
+            (
+                toleration("team", Equal, "a", Some(Effect::NoExecute)),
+                &team,
+                false,
+            ),
+            (
+                toleration("team", Exists, "", Some(Effect::NoSchedule)),
+                &team,
+                true,
+            ),
             (toleration("", Exists, "", None), &team, true),
             (toleration("other", Exists, "", None), &team, false),
             (toleration("level", Lt, "11", None), &level, true),
@@ -187,8 +217,12 @@ mod tests {
 
     #[test]
     fn only_uncovered_taints_are_named() {
-        let taints = [Taint::new("a", "", Effect::NoSchedule), Taint::new("b", "x", Effect::PreferNoSchedule)];
-        let left: Vec<_> = untolerated(&taints, &[toleration("a", TolerationOperator::Exists, "", None)]).collect();
+        let taints = [
+            Taint::new("a", "", Effect::NoSchedule),
+            Taint::new("b", "x", Effect::PreferNoSchedule),
+        ];
+        let left: Vec<_> =
+            untolerated(&taints, &[toleration("a", TolerationOperator::Exists, "", None)]).collect();
         assert_eq!(left, [&taints[1]]);
         assert_eq!(taints[1].to_string(), "b=x:PreferNoSchedule");
     }

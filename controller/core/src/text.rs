@@ -11,5 +11,8 @@ pub type Labels = BTreeMap<Text, Text>;
 
 /// Labels from anything that yields pairs of strings.
 pub fn labels<K: Into<Text>, V: Into<Text>>(pairs: impl IntoIterator<Item = (K, V)>) -> Labels {
-    pairs.into_iter().map(|(key, value)| (key.into(), value.into())).collect()
+    pairs
+        .into_iter()
+        .map(|(key, value)| (key.into(), value.into()))
+        .collect()
 }

@@ -41,7 +41,13 @@ const WELL_KNOWN: [&str; 9] = [
 ];
 
 /// Labels of which every instance type says something; one that a type does not say is missing on its nodes.
-const SAID_BY_TYPES: [&str; 5] = [INSTANCE_TYPE, ARCH, OS, REGION, "node.kubernetes.io/windows-build"];
+const SAID_BY_TYPES: [&str; 5] = [
+    INSTANCE_TYPE,
+    ARCH,
+    OS,
+    REGION,
+    "node.kubernetes.io/windows-build",
+];
 
 /// Labels under this prefix, too, are said by instance types.
 const TYPE_PREFIX: &str = "karpenter.k8s.aws/instance-";
@@ -71,11 +77,16 @@ pub fn is_said_by_types(key: &str) -> bool {
 
 /// The key that today stands for `key`.
 pub fn normalise(key: Text) -> Text {
-    NORMALISED.iter().find(|(old, _)| **old == *key).map_or(key, |(_, new)| Text::from(*new))
+    NORMALISED
+        .iter()
+        .find(|(old, _)| **old == *key)
+        .map_or(key, |(_, new)| Text::from(*new))
 }
 
 /// A well-known key that `key` was probably meant to be: one that contains it or ends as it ends.
 pub fn nearest(key: &str) -> Option<&'static str> {
     let name = key.rsplit('/').next().unwrap_or(key);
-    WELL_KNOWN.into_iter().find(|known| *known != key && (known.contains(key) || known.ends_with(name)))
+    WELL_KNOWN
+        .into_iter()
+        .find(|known| *known != key && (known.contains(key) || known.ends_with(name)))
 }

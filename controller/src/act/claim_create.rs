@@ -1,11 +1,11 @@
 //! Makes a NodeClaim. Only when the object exists may an instance be bought for it.
 
+use jiff::SignedDuration;
 use joiner_api::labels::TERMINATION_FINALIZER;
 use joiner_api::{
-    GoDuration, NillableDuration, NodeClaim, NodeClaimSpec, NodeClassRef, Operator, Requirement, ResourceRequests, Taint,
-    TaintEffect,
+    GoDuration, NillableDuration, NodeClaim, NodeClaimSpec, NodeClassRef, Operator, Requirement,
+    ResourceRequests, Taint, TaintEffect,
 };
-use jiff::SignedDuration;
 use joiner_core::requirements::Requirements;
 use joiner_core::schedule::NewClaim;
 use joiner_core::taints::{Effect, Taint as CoreTaint};
@@ -26,9 +26,15 @@ impl Act {
     pub(crate) async fn create_claim(&self, wanted: &NewClaim) -> Result<ClaimEntry, Failed> {
         let object = object(wanted, &fresh_name(&wanted.pool));
         let api: Api<NodeClaim> = Api::all(self.client.clone());
-        let params = PostParams { field_manager: Some(super::FIELD_MANAGER.to_owned()), ..PostParams::default() };
+        let params = PostParams {
+            field_manager: Some(super::FIELD_MANAGER.to_owned()),
+            ..PostParams::default()
+        };
         let what = || format!("nodeclaim of nodepool {}", wanted.pool);
-        let created = api.create(&params, &object).await.map_err(|cause| Failed::api(what(), cause))?;
+        let created = api
+            .create(&params, &object)
+            .await
+            .map_err(|cause| Failed::api(what(), cause))?;
         self.index.claim(&created);
         Ok(ClaimEntry::new(&created))
     }
@@ -37,7 +43,9 @@ impl Act {
 fn fresh_name(pool: &str) -> String {
     // As the API server does with generateName.
     let base: String = pool.chars().take(57).collect();
-    let suffix: String = (0..5).map(|_| char::from(ALPHABET[rand::random_range(0..ALPHABET.len())])).collect();
+    let suffix: String = (0..5)
+        .map(|_| char::from(ALPHABET[rand::random_range(0..ALPHABET.len())]))
+        .collect();
     format!("{base}-{suffix}")
 }
 
@@ -77,14 +85,18 @@ fn object(wanted: &NewClaim, name: &str) -> NodeClaim {
             ..ObjectMeta::default()
         },
         spec: NodeClaimSpec {
-            expire_after: Some(expire_after.map_or(NillableDuration::Never, |age| NillableDuration::After(duration(age)))),
+            expire_after: Some(expire_after.map_or(NillableDuration::Never, |age| {
+                NillableDuration::After(duration(age))
+            })),
             node_class_ref: NodeClassRef {
                 group: class.group.to_string(),
                 kind: class.kind.to_string(),
                 name: class.name.to_string(),
             },
             requirements: requirements(wanted_requirements),
-            resources: Some(ResourceRequests { requests: map::to_api(requests) }),
+            resources: Some(ResourceRequests {
+                requests: map::to_api(requests),
+            }),
             startup_taints: taints(startup_taints),
             taints: taints(wanted_taints),
             termination_grace_period: termination_grace_period.map(duration),
@@ -99,9 +111,19 @@ fn requirements(wanted: &Requirements) -> Vec<Requirement> {
     for requirement in wanted.iter() {
         let mut min_values = requirement.min_values();
         for (operator, values) in requirement.terms() {
-            let Some(operator) = Operator::ALL.into_iter().find(|it| it.as_str() == operator.as_str()) else { continue };
+            let Some(operator) = Operator::ALL
+                .into_iter()
+                .find(|it| it.as_str() == operator.as_str())
+            else {
+                continue;
+            };
             let values = values.iter().map(ToString::to_string).collect();
-            rows.push(Requirement { key: requirement.key().to_string(), operator, values, min_values: min_values.take() });
+            rows.push(Requirement {
+                key: requirement.key().to_string(),
+                operator,
+                values,
+                min_values: min_values.take(),
+            });
         }
     }
     rows
@@ -152,7 +174,12 @@ mod tests {
             Core::is_in("karpenter.sh/capacity-type", ["on-demand", "spot"]),
             Core::is_not_in("kubernetes.io/arch", ["arm64"]),
             Core::is_in("node.kubernetes.io/instance-type", ["a", "b"]).with_min_values(Some(2)),
-            Core::new("karpenter.k8s.aws/instance-cpu", joiner_core::requirements::Operator::Gt, ["3"]).unwrap(),
+            Core::new(
+                "karpenter.k8s.aws/instance-cpu",
+                joiner_core::requirements::Operator::Gt,
+                ["3"],
+            )
+            .unwrap(),
         ]
         .into_iter()
         .collect();
@@ -161,7 +188,9 @@ mod tests {
             .iter()
             .map(|row| {
                 let values = row.values.iter().map(String::as_str);
-                Core::parse(row.key.as_str(), row.operator.as_str(), values).unwrap().with_min_values(row.min_values)
+                Core::parse(row.key.as_str(), row.operator.as_str(), values)
+                    .unwrap()
+                    .with_min_values(row.min_values)
             })
             .collect();
         assert_eq!(back, wanted);

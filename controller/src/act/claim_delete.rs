@@ -12,7 +12,10 @@ impl Act {
     pub(crate) async fn delete_claim(&self, claim: &Claim) -> Result<(), Failed> {
         let api: Api<NodeClaim> = Api::all(self.client.clone());
         let params = DeleteParams {
-            preconditions: Some(Preconditions { uid: Some(claim.uid.to_string()), resource_version: None }),
+            preconditions: Some(Preconditions {
+                uid: Some(claim.uid.to_string()),
+                resource_version: None,
+            }),
             ..DeleteParams::default()
         };
         match api.delete(&claim.name, &params).await {

@@ -43,10 +43,17 @@ impl Act {
     }
 
     /// Replaces the finalizers; fails with a conflict where the claim has changed since `entry`.
-    pub(crate) async fn set_claim_finalizers(&self, entry: &ClaimEntry, finalizers: &[Text]) -> Result<(), Failed> {
+    pub(crate) async fn set_claim_finalizers(
+        &self,
+        entry: &ClaimEntry,
+        finalizers: &[Text],
+    ) -> Result<(), Failed> {
         let finalizers: Vec<&str> = finalizers.iter().map(|it| &**it).collect();
-        let patch = json!({"metadata": {"finalizers": finalizers, "resourceVersion": entry.resource_version}});
-        self.patch_claim(&entry.claim.name, &patch, Part::Object).await.map(drop)
+        let patch =
+            json!({"metadata": {"finalizers": finalizers, "resourceVersion": entry.resource_version}});
+        self.patch_claim(&entry.claim.name, &patch, Part::Object)
+            .await
+            .map(drop)
     }
 
     /// Writes a claim's status; fails with a conflict where the claim has changed since `entry`, since the list of
@@ -73,7 +80,11 @@ impl Act {
             let all = conditions::applied(standing, conditions, drop_conditions, entry.generation, now);
             fields.insert("conditions".to_owned(), all);
         }
-        for (field, value) in [("providerID", provider_id), ("imageID", image_id), ("nodeName", node_name)] {
+        for (field, value) in [
+            ("providerID", provider_id),
+            ("imageID", image_id),
+            ("nodeName", node_name),
+        ] {
             if let Some(value) = value {
                 fields.insert(field.to_owned(), Value::from(&**value));
             }
@@ -93,14 +104,21 @@ impl Act {
 
     async fn patch_claim(&self, name: &Text, patch: &Value, part: Part) -> Result<ClaimEntry, Failed> {
         let api: Api<NodeClaim> = Api::all(self.client.clone());
-        let params = PatchParams { field_manager: Some(super::FIELD_MANAGER.to_owned()), ..PatchParams::default() };
+        let params = PatchParams {
+            field_manager: Some(super::FIELD_MANAGER.to_owned()),
+            ..PatchParams::default()
+        };
         let answer = match part {
             Part::Object => api.patch(name, &params, &Patch::Merge(patch)).await,
             Part::Status => api.patch_status(name, &params, &Patch::Merge(patch)).await,
         };
         let object = answer.map_err(|cause| Failed::api(format!("nodeclaim {name}"), cause))?;
         // Without finalizers an object that is being deleted is gone with this very write.
-        let held = object.metadata.finalizers.as_ref().is_some_and(|it| !it.is_empty());
+        let held = object
+            .metadata
+            .finalizers
+            .as_ref()
+            .is_some_and(|it| !it.is_empty());
         if object.metadata.deletion_timestamp.is_none() || held {
             self.index.claim(&object);
         } else {
@@ -123,5 +141,8 @@ fn texts(labels: &Labels) -> BTreeMap<&str, &str> {
 
 /// Amounts as a status field.
 pub(super) fn quantities(amounts: &Resources) -> Value {
-    map::to_api(amounts).into_iter().map(|(name, amount)| (name, Value::from(amount.to_string()))).collect()
+    map::to_api(amounts)
+        .into_iter()
+        .map(|(name, amount)| (name, Value::from(amount.to_string())))
+        .collect()
 }

@@ -1,7 +1,7 @@
 //! Conditions as the API writes them.
 
-use joiner_core::conditions::{Conditions, Wanted};
 use jiff::Timestamp;
+use joiner_core::conditions::{Conditions, Wanted};
 use serde_json::{Value, json};
 
 /// The conditions that stand when `wanted` has been applied at `now` and `dropped` are no more, as a list for a status. Times
@@ -28,7 +28,11 @@ pub(super) fn applied(
             "observedGeneration": generation,
         })
     };
-    conditions.iter().filter(|(kind, _)| !dropped.contains(&&***kind)).map(row).collect()
+    conditions
+        .iter()
+        .filter(|(kind, _)| !dropped.contains(&&***kind))
+        .map(row)
+        .collect()
 }
 
 /// The API wants a reason; where there is none, the type is it.

@@ -39,12 +39,24 @@ pub(crate) struct Object {
 impl Object {
     pub(crate) fn pod(pod: &Pod) -> Object {
         let namespace = Some(pod.key.namespace.clone());
-        Object { api_version: "v1", kind: "Pod", namespace, name: pod.key.name.clone(), uid: pod.uid.clone() }
+        Object {
+            api_version: "v1",
+            kind: "Pod",
+            namespace,
+            name: pod.key.name.clone(),
+            uid: pod.uid.clone(),
+        }
     }
 
     /// Events of nodes carry the name as uid: that is how `kubectl describe node` finds them.
     pub(crate) fn node(name: &Text) -> Object {
-        Object { api_version: "v1", kind: "Node", namespace: None, name: name.clone(), uid: name.clone() }
+        Object {
+            api_version: "v1",
+            kind: "Node",
+            namespace: None,
+            name: name.clone(),
+            uid: name.clone(),
+        }
     }
 
     pub(crate) fn claim(claim: &joiner_core::snapshot::Claim) -> Object {
@@ -79,11 +91,21 @@ pub(crate) struct Event {
 
 impl Event {
     pub(crate) fn normal(about: Object, reason: &'static str, message: impl Into<String>) -> Event {
-        Event { about, reason, message: message.into(), warning: false }
+        Event {
+            about,
+            reason,
+            message: message.into(),
+            warning: false,
+        }
     }
 
     pub(crate) fn warning(about: Object, reason: &'static str, message: impl Into<String>) -> Event {
-        Event { about, reason, message: message.into(), warning: true }
+        Event {
+            about,
+            reason,
+            message: message.into(),
+            warning: true,
+        }
     }
 }
 
@@ -117,12 +139,20 @@ pub(crate) fn of_schedule(events: &Events, snapshot: &Snapshot, plan: &Schedule)
             _ => "nodeclaim",
         };
         for pod in keys.iter().filter_map(|key| pods.get(key)) {
-            events.publish(Event::normal(Object::pod(pod), "Nominated", format!("Pod should schedule on: {kind}/{place}")));
+            events.publish(Event::normal(
+                Object::pod(pod),
+                "Nominated",
+                format!("Pod should schedule on: {kind}/{place}"),
+            ));
         }
     }
     for (key, refusal) in &plan.unschedulable {
         if let Some(pod) = pods.get(key) {
-            events.publish(Event::warning(Object::pod(pod), "FailedScheduling", explain::refusal(refusal)));
+            events.publish(Event::warning(
+                Object::pod(pod),
+                "FailedScheduling",
+                explain::refusal(refusal),
+            ));
         }
     }
 }
@@ -144,7 +174,10 @@ async fn write(client: Client, mut handed_in: mpsc::Receiver<Event>) {
         }
         let namespace = event.about.namespace.as_deref().unwrap_or("default").to_owned();
         let api: Api<k8s::Event> = Api::namespaced(client.clone(), &namespace);
-        if let Err(error) = api.create(&PostParams::default(), &object(&event, &namespace, now)).await {
+        if let Err(error) = api
+            .create(&PostParams::default(), &object(&event, &namespace, now))
+            .await
+        {
             debug!(error = %error, reason = event.reason, "event was not written");
         }
     }
@@ -157,7 +190,11 @@ struct Said(BTreeMap<(Object, &'static str, String), Timestamp>);
 impl Said {
     fn is_new(&mut self, event: &Event, now: Timestamp) -> bool {
         self.0.retain(|_, until| *until > now);
-        let silence = if event.reason == "FailedScheduling" { SILENCE_UNSCHEDULABLE } else { SILENCE };
+        let silence = if event.reason == "FailedScheduling" {
+            SILENCE_UNSCHEDULABLE
+        } else {
+            SILENCE
+        };
         let key = (event.about.clone(), event.reason, event.message.clone());
         let until = now.saturating_add(silence).unwrap_or(Timestamp::MAX);
         match self.0.entry(key) {
@@ -192,7 +229,10 @@ fn object(event: &Event, namespace: &str, now: Timestamp) -> k8s::Event {
         reason: Some(event.reason.to_owned()),
         message: Some(shorten(&event.message)),
         type_: Some(if event.warning { "Warning" } else { "Normal" }.to_owned()),
-        source: Some(k8s::EventSource { component: Some("karpenter".to_owned()), host: None }),
+        source: Some(k8s::EventSource {
+            component: Some("karpenter".to_owned()),
+            host: None,
+        }),
         reporting_component: Some("karpenter".to_owned()),
         first_timestamp: Some(Time(now)),
         last_timestamp: Some(Time(now)),
@@ -236,7 +276,11 @@ mod tests {
             (420, "FailedScheduling", "one", true),
         ] {
             let event = Event::warning(about.clone(), reason, message);
-            assert_eq!(said.is_new(&event, at(second)), want, "second {second} {reason} {message}");
+            assert_eq!(
+                said.is_new(&event, at(second)),
+                want,
+                "second {second} {reason} {message}"
+            );
         }
     }
 

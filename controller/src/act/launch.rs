@@ -33,13 +33,20 @@ impl Launching {
     /// Takes the claim's place; none if it is taken.
     pub(crate) fn begin(self: &Arc<Self>, claim: &Text) -> Option<Under> {
         let mut under = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        under.insert(claim.clone()).then(|| Under { all: self.clone(), claim: claim.clone() })
+        under.insert(claim.clone()).then(|| Under {
+            all: self.clone(),
+            claim: claim.clone(),
+        })
     }
 }
 
 impl Drop for Under {
     fn drop(&mut self) {
-        self.all.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.claim);
+        self.all
+            .0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .remove(&self.claim);
     }
 }
 
@@ -78,18 +85,25 @@ impl From<&Instance> for Got {
 }
 
 impl Act {
-    /// Calls CreateFleet for one claim. The claim's uid makes the call's token, so that a call given again buys nothing twice.
+    /// Calls CreateFleet for claims that are equal but for their names, at least one. Their uids make the call's token, so that
+    /// a call given again buys nothing twice.
     pub(crate) async fn buy(
         &self,
-        entry: &ClaimEntry,
+        entries: &[ClaimEntry],
         class: &NodeClass,
         plan: &Plan,
         types: &[InstanceType],
     ) -> Result<Launched, LaunchError> {
-        let claim = &entry.claim;
-        let key = ClaimKey { name: claim.name.to_string(), uid: claim.uid.to_string() };
+        let Some(ClaimEntry { claim, .. }) = entries.first() else {
+            return Ok(Launched::default());
+        };
+        let key = |entry: &ClaimEntry| ClaimKey {
+            name: entry.claim.name.to_string(),
+            uid: entry.claim.uid.to_string(),
+        };
+        let keys: Vec<ClaimKey> = entries.iter().map(key).collect();
         let order = Order {
-            claims: std::slice::from_ref(&key),
+            claims: &keys,
             node_pool: claim.pool().map_or("", |pool| pool),
             cluster: &self.cloud.cluster.join,
             class,
@@ -102,9 +116,14 @@ impl Act {
             tenancy: Tenancy::of(&claim.requirements),
         };
         let started = Instant::now();
-        let answer = self.cloud.launcher.launch(&order, &self.cloud.shortages(), Timestamp::now()).await;
+        let answer = self
+            .cloud
+            .launcher
+            .launch(&order, &self.cloud.shortages(), Timestamp::now())
+            .await;
         let error = answer.as_ref().err().map(LaunchError::reason);
-        self.metrics.cloud_call("nodeclaim.lifecycle", "Create", started.elapsed(), error);
+        self.metrics
+            .cloud_call("nodeclaim.lifecycle", "Create", started.elapsed(), error);
         answer
     }
 
@@ -119,8 +138,16 @@ impl Act {
         let known = labels_of(types, &got.instance_type, &got.zone, got.capacity_type).unwrap_or_default();
         // What pool and claim say themselves wins.
         let mut labels = known;
-        labels.extend(entry.claim.labels.iter().map(|(key, value)| (key.clone(), value.clone())));
-        let entry = self.label_claim(&entry.claim.name, &labels, &annotations(class)).await?;
+        labels.extend(
+            entry
+                .claim
+                .labels
+                .iter()
+                .map(|(key, value)| (key.clone(), value.clone())),
+        );
+        let entry = self
+            .label_claim(&entry.claim.name, &labels, &annotations(class))
+            .await?;
         let bought = types.iter().find(|it| *it.name == *got.instance_type);
         let status = ClaimStatus {
             conditions: vec![Wanted::yes(LAUNCHED)],
@@ -130,12 +157,21 @@ impl Act {
             allocatable: bought.map(InstanceType::allocatable),
             ..ClaimStatus::default()
         };
-        self.set_claim_status(&entry, &status, Timestamp::now()).await.map(drop)
+        self.set_claim_status(&entry, &status, Timestamp::now())
+            .await
+            .map(drop)
     }
 
     /// Puts the claim's and the node's name on the instance, for people and for whoever lists instances.
-    pub(crate) async fn tag_instance(&self, provider: &Text, claim: &Text, node: &Text) -> Result<(), Failed> {
-        let Some(id) = instances::instance_id(provider) else { return Ok(()) };
+    pub(crate) async fn tag_instance(
+        &self,
+        provider: &Text,
+        claim: &Text,
+        node: &Text,
+    ) -> Result<(), Failed> {
+        let Some(id) = instances::instance_id(provider) else {
+            return Ok(());
+        };
         let wanted: tags::Tags = [
             (tags::NODE_CLAIM.to_owned(), claim.to_string()),
             (tags::NAME.to_owned(), node.to_string()),
@@ -143,13 +179,19 @@ impl Act {
         ]
         .into();
         let answer = instances::tag(&self.cloud.aws, id, &wanted).await;
-        answer.map(drop).map_err(|cause| Failed::Cloud { what: format!("instance {id}"), cause })
+        answer.map(drop).map_err(|cause| Failed::Cloud {
+            what: format!("instance {id}"),
+            cause,
+        })
     }
 
     /// Deletes the launch templates of a class and the instance profile that was made for its role.
     pub(crate) async fn clear_class(&self, class: &EC2NodeClass) -> Result<(), Failed> {
         let name = class.metadata.name.as_deref().unwrap_or_default();
-        let failed = |cause| Failed::Cloud { what: format!("what EC2NodeClass {name} has in the account"), cause };
+        let failed = |cause| Failed::Cloud {
+            what: format!("what EC2NodeClass {name} has in the account"),
+            cause,
+        };
         let templates = self.cloud.launcher.delete_templates(name).await.map_err(failed)?;
         let mut profile = false;
         if let Some(role) = &class.spec.role {
@@ -171,7 +213,11 @@ fn annotations(class: Option<&EC2NodeClass>) -> Labels {
         .filter(|(key, _)| [EC2_NODE_CLASS_HASH, EC2_NODE_CLASS_HASH_VERSION].contains(&key.as_str()))
         .map(|(key, value)| (Text::from(key.as_str()), Text::from(value.as_str())))
         .collect();
-    if let Some(profile) = class.status.as_ref().and_then(|status| status.instance_profile.as_deref()) {
+    if let Some(profile) = class
+        .status
+        .as_ref()
+        .and_then(|status| status.instance_profile.as_deref())
+    {
         kept.insert(INSTANCE_PROFILE_NAME.into(), profile.into());
     }
     kept

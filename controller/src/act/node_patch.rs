@@ -30,16 +30,24 @@ impl Act {
     /// Changes a Node. Fails with a conflict where taints are to change and the node has changed since `entry`, as the list of
     /// taints can only be written as a whole.
     pub(crate) async fn change_node(&self, entry: &NodeEntry, change: &NodeChange) -> Result<(), Failed> {
-        let Some(patch) = patch(entry, change) else { return Ok(()) };
+        let Some(patch) = patch(entry, change) else {
+            return Ok(());
+        };
         let api: Api<k8s::Node> = Api::all(self.client.clone());
-        let params = PatchParams { field_manager: Some(super::FIELD_MANAGER.to_owned()), ..PatchParams::default() };
-        let answer = api.patch(&entry.node.name, &params, &Patch::Strategic(&patch)).await;
+        let params = PatchParams {
+            field_manager: Some(super::FIELD_MANAGER.to_owned()),
+            ..PatchParams::default()
+        };
+        let answer = api
+            .patch(&entry.node.name, &params, &Patch::Strategic(&patch))
+            .await;
         let object = answer.map_err(|cause| Failed::api(format!("node {}", entry.node.name), cause))?;
         let finalizers = object.metadata.finalizers.as_ref();
         if object.metadata.deletion_timestamp.is_none() || finalizers.is_some_and(|it| !it.is_empty()) {
             self.index.node(&object);
         } else {
-            self.index.node_gone(&entry.node.name, crate::observe::version(&object));
+            self.index
+                .node_gone(&entry.node.name, crate::observe::version(&object));
         }
         Ok(())
     }
@@ -48,7 +56,10 @@ impl Act {
     pub(crate) async fn delete_node(&self, node: &NodeObject) -> Result<(), Failed> {
         let api: Api<k8s::Node> = Api::all(self.client.clone());
         let params = DeleteParams {
-            preconditions: Some(Preconditions { uid: Some(node.uid.to_string()), resource_version: None }),
+            preconditions: Some(Preconditions {
+                uid: Some(node.uid.to_string()),
+                resource_version: None,
+            }),
             ..DeleteParams::default()
         };
         let answer = api.delete(&node.name, &params).await;
@@ -66,11 +77,21 @@ impl Act {
 
 /// The strategic merge patch, or nothing where nothing is to change.
 fn patch(entry: &NodeEntry, change: &NodeChange) -> Option<Value> {
-    let NodeChange { labels, annotations, taints: wanted, add_finalizer, remove_finalizer, owner } = change;
+    let NodeChange {
+        labels,
+        annotations,
+        taints: wanted,
+        add_finalizer,
+        remove_finalizer,
+        owner,
+    } = change;
     let node = &entry.node;
     let mut metadata = Map::new();
     let mut spec = Map::new();
-    for (field, wanted, there) in [("labels", labels, &node.labels), ("annotations", annotations, &node.annotations)] {
+    for (field, wanted, there) in [
+        ("labels", labels, &node.labels),
+        ("annotations", annotations, &node.annotations),
+    ] {
         let new: Map<String, Value> = wanted
             .iter()
             .filter(|(key, value)| there.get(*key) != Some(value))
@@ -94,7 +115,10 @@ fn patch(entry: &NodeEntry, change: &NodeChange) -> Option<Value> {
         metadata.insert("ownerReferences".to_owned(), json!([reference]));
     }
     if let Some(taints) = wanted.as_ref().and_then(|wanted| taints(&entry.taints, wanted)) {
-        metadata.insert("resourceVersion".to_owned(), entry.resource_version.clone().into());
+        metadata.insert(
+            "resourceVersion".to_owned(),
+            entry.resource_version.clone().into(),
+        );
         spec.insert("taints".to_owned(), json!(taints));
     }
     let mut patch = Map::new();
@@ -109,8 +133,16 @@ fn patch(entry: &NodeEntry, change: &NodeChange) -> Option<Value> {
 /// The list of taints as it is to be written, where it differs from the one that is there. Taints that stay keep the time
 /// since when they are there.
 fn taints(there: &[k8s::Taint], wanted: &[Taint]) -> Option<Vec<k8s::Taint>> {
-    let of = |taint: &Taint| there.iter().find(|written| map::taint(written).as_ref() == Some(taint)).cloned();
-    let after: Vec<k8s::Taint> = wanted.iter().map(|taint| of(taint).unwrap_or_else(|| written(taint))).collect();
+    let of = |taint: &Taint| {
+        there
+            .iter()
+            .find(|written| map::taint(written).as_ref() == Some(taint))
+            .cloned()
+    };
+    let after: Vec<k8s::Taint> = wanted
+        .iter()
+        .map(|taint| of(taint).unwrap_or_else(|| written(taint)))
+        .collect();
     let same = after.len() == there.len() && after.iter().all(|taint| there.contains(taint));
     (!same).then_some(after)
 }

@@ -22,9 +22,18 @@ impl Act {
     /// Evicts a pod, that very one and no later one of its name.
     pub(crate) async fn evict(&self, pod: &Pod) -> Result<Evicted, Failed> {
         let api: Api<k8s::Pod> = Api::namespaced(self.client.clone(), &pod.key.namespace);
-        let only_this = Preconditions { uid: Some(pod.uid.to_string()), resource_version: None };
-        let delete = DeleteParams { preconditions: Some(only_this), ..DeleteParams::default() };
-        let params = EvictParams { delete_options: Some(delete), ..EvictParams::default() };
+        let only_this = Preconditions {
+            uid: Some(pod.uid.to_string()),
+            resource_version: None,
+        };
+        let delete = DeleteParams {
+            preconditions: Some(only_this),
+            ..DeleteParams::default()
+        };
+        let params = EvictParams {
+            delete_options: Some(delete),
+            ..EvictParams::default()
+        };
         let answer = api.evict(&pod.key.name, &params).await;
         let code = match &answer {
             Ok(_) => 200,
@@ -46,10 +55,17 @@ impl Act {
         let api: Api<k8s::Pod> = Api::namespaced(self.client.clone(), &pod.key.namespace);
         let params = DeleteParams {
             grace_period_seconds: Some(grace_seconds),
-            preconditions: Some(Preconditions { uid: Some(pod.uid.to_string()), resource_version: None }),
+            preconditions: Some(Preconditions {
+                uid: Some(pod.uid.to_string()),
+                resource_version: None,
+            }),
             ..DeleteParams::default()
         };
         let answer = api.delete(&pod.key.name, &params).await;
-        gone_is_fine(answer.map(drop).map_err(|cause| Failed::api(format!("pod {}", pod.key), cause)))
+        gone_is_fine(
+            answer
+                .map(drop)
+                .map_err(|cause| Failed::api(format!("pod {}", pod.key), cause)),
+        )
     }
 }

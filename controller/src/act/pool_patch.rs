@@ -24,8 +24,10 @@ pub(crate) struct PoolStatus {
 impl Act {
     /// Sets annotations; others stay.
     pub(crate) async fn annotate_pool(&self, name: &str, annotations: &[(&str, &str)]) -> Result<(), Failed> {
-        let annotations: Map<String, Value> =
-            annotations.iter().map(|(key, value)| ((*key).to_owned(), Value::from(*value))).collect();
+        let annotations: Map<String, Value> = annotations
+            .iter()
+            .map(|(key, value)| ((*key).to_owned(), Value::from(*value)))
+            .collect();
         let patch = json!({"metadata": {"annotations": annotations}});
         let api: Api<NodePool> = Api::all(self.client.clone());
         let answer = api.patch(name, &params(), &Patch::Merge(&patch)).await;
@@ -41,17 +43,27 @@ impl Act {
         status: &PoolStatus,
         now: Timestamp,
     ) -> Result<(), Failed> {
-        let PoolStatus { conditions, usage, class_generation } = status;
+        let PoolStatus {
+            conditions,
+            usage,
+            class_generation,
+        } = status;
         let meta = &entry.object.metadata;
         let mut fields = Map::new();
         if !conditions.is_empty() {
             let standing = map::pool_conditions(&entry.object);
             let generation = meta.generation.unwrap_or_default();
-            fields.insert("conditions".to_owned(), conditions::applied(&standing, conditions, &[], generation, now));
+            fields.insert(
+                "conditions".to_owned(),
+                conditions::applied(&standing, conditions, &[], generation, now),
+            );
         }
         if let Some((nodes, resources)) = usage {
             fields.insert("nodes".to_owned(), (*nodes).into());
-            fields.insert("resources".to_owned(), replaced(&entry.object, quantities(resources)));
+            fields.insert(
+                "resources".to_owned(),
+                replaced(&entry.object, quantities(resources)),
+            );
         }
         if let Some(generation) = class_generation {
             fields.insert("nodeClassObservedGeneration".to_owned(), (*generation).into());
@@ -78,5 +90,8 @@ fn replaced(object: &NodePool, mut resources: Value) -> Value {
 }
 
 fn params() -> PatchParams {
-    PatchParams { field_manager: Some(super::FIELD_MANAGER.to_owned()), ..PatchParams::default() }
+    PatchParams {
+        field_manager: Some(super::FIELD_MANAGER.to_owned()),
+        ..PatchParams::default()
+    }
 }

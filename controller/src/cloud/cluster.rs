@@ -27,8 +27,16 @@ impl Cluster {
     ///
     /// # Errors
     /// Something that nodes cannot do without is known from nowhere.
-    pub(crate) async fn discover(options: &Options, client: &Client, config: &Config, aws: &Aws) -> anyhow::Result<Cluster> {
-        let version = client.apiserver_version().await.context("the API server's version could not be read")?;
+    pub(crate) async fn discover(
+        options: &Options,
+        client: &Client,
+        config: &Config,
+        aws: &Aws,
+    ) -> anyhow::Result<Cluster> {
+        let version = client
+            .apiserver_version()
+            .await
+            .context("the API server's version could not be read")?;
         let region = aws.region().await?;
         let described = match eks::describe(aws, &options.cluster_name).await {
             Ok(cluster) => Some(cluster),
@@ -40,7 +48,9 @@ impl Cluster {
         let of_eks = |field: fn(&eks::Cluster) -> Option<String>| described.as_ref().and_then(field);
         let endpoint = given(&options.cluster_endpoint)
             .or_else(|| of_eks(|it| it.endpoint.clone()))
-            .context("the cluster's endpoint is not known: set CLUSTER_ENDPOINT, or allow eks:DescribeCluster")?;
+            .context(
+                "the cluster's endpoint is not known: set CLUSTER_ENDPOINT, or allow eks:DescribeCluster",
+            )?;
         let certificate_authority = given(&options.cluster_ca_bundle)
             .or_else(|| own_bundle(config))
             .or_else(|| of_eks(|it| it.certificate_authority.clone()))
@@ -53,7 +63,12 @@ impl Cluster {
             dns: dns_ip(client).await,
         };
         let version = format!("{}.{}", version.major, version.minor.trim_end_matches('+'));
-        let cluster = Cluster { name: options.cluster_name.clone(), region, version, join };
+        let cluster = Cluster {
+            name: options.cluster_name.clone(),
+            region,
+            version,
+            join,
+        };
         info!(
             cluster = %cluster.name, endpoint = %cluster.join.endpoint, version = %cluster.version, region = %cluster.region,
             "discovered cluster"

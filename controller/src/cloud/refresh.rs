@@ -21,13 +21,25 @@ pub(crate) async fn run(cloud: Arc<Cloud>, index: Arc<Index>, metrics: Arc<Metri
     loop {
         let started = Instant::now();
         let loaded = cloud.load().await;
-        metrics.cloud_call("providers.instancetype", "GetInstanceTypes", started.elapsed(), loaded.as_ref().err().map(kind));
+        metrics.cloud_call(
+            "providers.instancetype",
+            "GetInstanceTypes",
+            started.elapsed(),
+            loaded.as_ref().err().map(kind),
+        );
         match loaded {
             Ok(types) => {
-                info!(instance_types = types, seconds = started.elapsed().as_secs_f64(), "discovered instance types");
+                info!(
+                    instance_types = types,
+                    seconds = started.elapsed().as_secs_f64(),
+                    "discovered instance types"
+                );
                 pause = FIRST_PAUSE;
                 for class in index.class_entries() {
-                    index.changes.classes.ring(&class.metadata.name.as_deref().unwrap_or_default().into());
+                    index
+                        .changes
+                        .classes
+                        .ring(&class.metadata.name.as_deref().unwrap_or_default().into());
                 }
                 index.changes.provision.ring_plain();
                 tokio::time::sleep(INTERVAL).await;
@@ -45,7 +57,9 @@ pub(crate) async fn run(cloud: Arc<Cloud>, index: Arc<Index>, metrics: Arc<Metri
 pub(crate) fn kind(error: &Error) -> &'static str {
     match error {
         Error::NoRegion | Error::Setting { .. } => "SettingsError",
-        Error::NoCredentials { .. } | Error::CredentialsRejected(_) | Error::CredentialsExpired(_) => "CredentialsError",
+        Error::NoCredentials { .. } | Error::CredentialsRejected(_) | Error::CredentialsExpired(_) => {
+            "CredentialsError"
+        }
         Error::Unauthorized(_) => "UnauthorizedError",
         Error::Throttled(_) => "ThrottledError",
         Error::NotFound(_) => "NotFoundError",

@@ -46,7 +46,12 @@ pub(crate) struct Leadership {
 
 impl Leadership {
     pub(crate) fn new(client: Client, namespace: &str, name: &str, me: Identity) -> Self {
-        Leadership { api: Api::namespaced(client, namespace), name: name.to_owned(), me, seen: None }
+        Leadership {
+            api: Api::namespaced(client, namespace),
+            name: name.to_owned(),
+            me,
+            seen: None,
+        }
     }
 
     /// Waits until the lease is ours.
@@ -87,7 +92,9 @@ impl Leadership {
 
     /// Gives the lease back, so that another replica need not wait for it to die. Best effort.
     pub(crate) async fn release(&mut self) {
-        let Some((mut lease, _)) = self.seen.take() else { return };
+        let Some((mut lease, _)) = self.seen.take() else {
+            return;
+        };
         let spec = lease.spec.get_or_insert_default();
         if spec.holder_identity.as_deref() != Some(&self.me.0) {
             return;
@@ -140,12 +147,26 @@ impl Leadership {
         };
         match stored {
             Some(lease) => {
-                let next = Lease { metadata: lease.metadata.clone(), spec: Some(spec) };
+                let next = Lease {
+                    metadata: lease.metadata.clone(),
+                    spec: Some(spec),
+                };
                 self.api.replace(&self.name, &PostParams::default(), &next).await
             }
             None => {
-                let metadata = ObjectMeta { name: Some(self.name.clone()), ..ObjectMeta::default() };
-                self.api.create(&PostParams::default(), &Lease { metadata, spec: Some(spec) }).await
+                let metadata = ObjectMeta {
+                    name: Some(self.name.clone()),
+                    ..ObjectMeta::default()
+                };
+                self.api
+                    .create(
+                        &PostParams::default(),
+                        &Lease {
+                            metadata,
+                            spec: Some(spec),
+                        },
+                    )
+                    .await
             }
         }
     }
@@ -160,7 +181,10 @@ impl Leadership {
     }
 
     fn lost(&self, why: &str) -> Lost {
-        Lost { name: self.name.clone(), why: why.to_owned() }
+        Lost {
+            name: self.name.clone(),
+            why: why.to_owned(),
+        }
     }
 }
 
@@ -168,7 +192,9 @@ fn observe(lease: &Lease, since: Timestamp) -> Observed {
     let spec = lease.spec.clone().unwrap_or_default();
     Observed {
         holder: spec.holder_identity.unwrap_or_default(),
-        duration: spec.lease_duration_seconds.map_or(DURATION, |seconds| jiff::SignedDuration::from_secs(seconds.into())),
+        duration: spec.lease_duration_seconds.map_or(DURATION, |seconds| {
+            jiff::SignedDuration::from_secs(seconds.into())
+        }),
         transitions: spec.lease_transitions.unwrap_or_default(),
         since,
     }

@@ -25,7 +25,11 @@ const SETTLE: Duration = Duration::from_secs(1);
 pub(super) async fn run(act: Act) {
     loop {
         let wake = round(&act).await;
-        let due = wake.map_or(LONGEST, |wake| wake.duration_since(Timestamp::now()).max(jiff::SignedDuration::ZERO).unsigned_abs());
+        let due = wake.map_or(LONGEST, |wake| {
+            wake.duration_since(Timestamp::now())
+                .max(jiff::SignedDuration::ZERO)
+                .unsigned_abs()
+        });
         tokio::time::sleep(PAUSE).await;
         tokio::select! {
             () = act.index.changes.disrupt.heard() => {}
@@ -45,7 +49,8 @@ async fn round(act: &Act) -> Option<Timestamp> {
     // Decide.
     let old = expiration(&snapshot, now);
     let empty = emptiness(&snapshot, now);
-    act.metrics.disruption("empty", usize::from(empty.command.is_some()), started.elapsed());
+    act.metrics
+        .disruption("empty", usize::from(empty.command.is_some()), started.elapsed());
     // Act.
     for name in &old.expired {
         expire(act, name).await;
@@ -59,17 +64,25 @@ async fn round(act: &Act) -> Option<Timestamp> {
 
 /// A node that is complete while its claim does not say so yet has not been left alone for any time at all.
 fn complete(act: &Act, mut command: Command) -> Command {
-    let says_so = |claim: &Text| act.index.claim_entry(claim).is_some_and(|it| it.claim.conditions.is_true(INITIALIZED));
+    let says_so = |claim: &Text| {
+        act.index
+            .claim_entry(claim)
+            .is_some_and(|it| it.claim.conditions.is_true(INITIALIZED))
+    };
     command.nodes.retain(|doomed| says_so(&doomed.claim));
     command
 }
 
 async fn expire(act: &Act, name: &Text) {
-    let Some(entry) = act.index.claim_entry(name) else { return };
+    let Some(entry) = act.index.claim_entry(name) else {
+        return;
+    };
     info!(NodeClaim = %name, "nodeclaim has reached its age and is deleted");
     match act.delete_claim(&entry.claim).await {
         Ok(()) => count(act, name, "expired"),
-        Err(failed) => error!(NodeClaim = %name, error = %failed.chain(), "expired nodeclaim was not deleted"),
+        Err(failed) => {
+            error!(NodeClaim = %name, error = %failed.chain(), "expired nodeclaim was not deleted")
+        }
     }
 }
 
@@ -93,10 +106,20 @@ async fn give_back(act: &Act, command: Command) {
             undo(act, &doomed.claim, &doomed.node).await;
             continue;
         }
-        let Some(entry) = act.index.claim_entry(&doomed.claim) else { continue };
+        let Some(entry) = act.index.claim_entry(&doomed.claim) else {
+            continue;
+        };
         let message = format!("Disrupting Node: {}", command.reason.as_str());
-        act.events.publish(Event::normal(Object::node(&doomed.node), "DisruptionTerminating", message.clone()));
-        act.events.publish(Event::normal(Object::claim(&entry.claim), "DisruptionTerminating", message));
+        act.events.publish(Event::normal(
+            Object::node(&doomed.node),
+            "DisruptionTerminating",
+            message.clone(),
+        ));
+        act.events.publish(Event::normal(
+            Object::claim(&entry.claim),
+            "DisruptionTerminating",
+            message,
+        ));
         match act.delete_claim(&entry.claim).await {
             Ok(()) => {
                 info!(
@@ -122,33 +145,60 @@ async fn undo(act: &Act, claim: &Text, node: &Text) {
 
 /// Puts the taint of a node that is about to go on it, or takes it away.
 async fn taint(act: &Act, node: &Text, taint: Option<Taint>) -> Result<(), Failed> {
-    let Some(entry) = act.index.node_entry(node) else { return Ok(()) };
-    let change = NodeChange { taints: Some(with(&entry, taint)), ..NodeChange::default() };
+    let Some(entry) = act.index.node_entry(node) else {
+        return Ok(());
+    };
+    let change = NodeChange {
+        taints: Some(with(&entry, taint)),
+        ..NodeChange::default()
+    };
     act.change_node(&entry, &change).await
 }
 
 fn with(entry: &NodeEntry, taint: Option<Taint>) -> Vec<Taint> {
     let ours = disrupted_taint();
-    let others = entry.node.taints.iter().filter(|there| !there.is_same(&ours)).cloned();
+    let others = entry
+        .node
+        .taints
+        .iter()
+        .filter(|there| !there.is_same(&ours))
+        .cloned();
     others.chain(taint).collect()
 }
 
 fn tell(act: &Act, blocked: &[Blocked]) {
     for Blocked { node, claim, blocker } in blocked {
-        if matches!(blocker, Blocker::Unmanaged | Blocker::Nominated | Blocker::Budget { .. }) {
+        if matches!(
+            blocker,
+            Blocker::Unmanaged | Blocker::Nominated | Blocker::Budget { .. }
+        ) {
             continue;
         }
         let message = format!("Cannot disrupt Node: {blocker}");
-        act.events.publish(Event::normal(Object::node(node), "DisruptionBlocked", message.clone()));
+        act.events.publish(Event::normal(
+            Object::node(node),
+            "DisruptionBlocked",
+            message.clone(),
+        ));
         if let Some(entry) = claim.as_ref().and_then(|claim| act.index.claim_entry(claim)) {
             let message = format!("Cannot disrupt NodeClaim: {blocker}");
-            act.events.publish(Event::normal(Object::claim(&entry.claim), "DisruptionBlocked", message));
+            act.events.publish(Event::normal(
+                Object::claim(&entry.claim),
+                "DisruptionBlocked",
+                message,
+            ));
         }
     }
 }
 
 fn count(act: &Act, claim: &Text, reason: &str) {
-    let Some(entry) = act.index.claim_entry(claim) else { return };
+    let Some(entry) = act.index.claim_entry(claim) else {
+        return;
+    };
     let label = |key: &str| entry.claim.labels.get(key).map_or("", |value| value);
-    act.metrics.nodeclaim_disrupted(label(well_known::NODE_POOL), reason, label(well_known::CAPACITY_TYPE));
+    act.metrics.nodeclaim_disrupted(
+        label(well_known::NODE_POOL),
+        reason,
+        label(well_known::CAPACITY_TYPE),
+    );
 }

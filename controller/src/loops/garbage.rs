@@ -33,17 +33,30 @@ pub(super) async fn run(act: Act) {
         round(&act).await;
         match act.cloud.launcher.sweep(Timestamp::now()).await {
             Ok(names) if names.is_empty() => {}
-            Ok(names) => info!(launch_templates = names.len(), "deleted launch templates that are not used any more"),
-            Err(cause) => error!(error = %crate::act::chain(&cause), "unused launch templates were not deleted"),
+            Ok(names) => info!(
+                launch_templates = names.len(),
+                "deleted launch templates that are not used any more"
+            ),
+            Err(cause) => {
+                error!(error = %crate::act::chain(&cause), "unused launch templates were not deleted")
+            }
         }
     }
 }
 
 async fn round(act: &Act) {
     // Observe.
+    if !act.cloud.knows_types() {
+        return;
+    }
     let started = Instant::now();
     let listed = instances::list(&act.cloud.aws, &act.cloud.cluster.name).await;
-    act.metrics.cloud_call("instance.garbagecollection", "List", started.elapsed(), listed.as_ref().err().map(cloud::kind));
+    act.metrics.cloud_call(
+        "instance.garbagecollection",
+        "List",
+        started.elapsed(),
+        listed.as_ref().err().map(cloud::kind),
+    );
     let found = match listed {
         Ok(found) => found,
         Err(cause) => {
@@ -54,7 +67,10 @@ async fn round(act: &Act) {
     let now = Timestamp::now();
     let claims = act.index.claim_entries();
     let owners = owners(&found, &claims);
-    let known: Vec<collect::Instance> = found.iter().map(|it| as_listed(it, owners.get(it.id.as_str()))).collect();
+    let known: Vec<collect::Instance> = found
+        .iter()
+        .map(|it| as_listed(it, owners.get(it.id.as_str())))
+        .collect();
     // Decide.
     let plan = collect(&known, &act.index.snapshot(now).nodes, now);
     // Act.
@@ -70,7 +86,9 @@ async fn round(act: &Act) {
         }
     }
     for name in &plan.delete_claims {
-        let Some(entry) = act.index.claim_entry(name) else { continue };
+        let Some(entry) = act.index.claim_entry(name) else {
+            continue;
+        };
         info!(NodeClaim = %name, "instance of nodeclaim is gone, nodeclaim is deleted");
         if let Err(failed) = act.delete_claim(&entry.claim).await {
             error!(NodeClaim = %name, error = %failed.chain(), "nodeclaim was not deleted");
@@ -80,14 +98,22 @@ async fn round(act: &Act) {
 
 /// The claims of instances that say for whom they were bought, by the instance's id.
 fn owners<'a>(found: &'a [Instance], claims: &[ClaimEntry]) -> BTreeMap<&'a str, Text> {
-    let held: BTreeSet<&str> =
-        claims.iter().filter_map(|entry| instances::instance_id(entry.claim.provider_id.as_deref()?)).collect();
+    let held: BTreeSet<&str> = claims
+        .iter()
+        .filter_map(|entry| instances::instance_id(entry.claim.provider_id.as_deref()?))
+        .collect();
     let without: Vec<ClaimKey> = claims
         .iter()
         .filter(|entry| entry.claim.provider_id.is_none())
-        .map(|entry| ClaimKey { name: entry.claim.name.to_string(), uid: entry.claim.uid.to_string() })
+        .map(|entry| ClaimKey {
+            name: entry.claim.name.to_string(),
+            uid: entry.claim.uid.to_string(),
+        })
         .collect();
-    find_lost(found, &held, &without).into_iter().map(|(claim, instance)| (instance.id.as_str(), claim.into())).collect()
+    find_lost(found, &held, &without)
+        .into_iter()
+        .map(|(claim, instance)| (instance.id.as_str(), claim.into()))
+        .collect()
 }
 
 fn as_listed(instance: &Instance, owner: Option<&Text>) -> collect::Instance {

@@ -67,9 +67,18 @@ impl Plan {
 
     /// The names to start now; they count as running from here on.
     fn start(&mut self, now: Timestamp) -> Vec<Text> {
-        let due = self.wakes.iter().filter(|(_, wake)| **wake <= now).map(|(name, _)| name.clone());
+        let due = self
+            .wakes
+            .iter()
+            .filter(|(_, wake)| **wake <= now)
+            .map(|(name, _)| name.clone());
         self.touched.extend(due);
-        let free: Vec<Text> = self.touched.iter().filter(|name| !self.busy.contains(*name)).cloned().collect();
+        let free: Vec<Text> = self
+            .touched
+            .iter()
+            .filter(|name| !self.busy.contains(*name))
+            .cloned()
+            .collect();
         for name in &free {
             self.touched.remove(name);
             self.wakes.remove(name);
@@ -87,7 +96,9 @@ impl Plan {
             }
             Err(()) => {
                 let failures = self.failures.entry(name.clone()).or_default();
-                let pause = FIRST_PAUSE.saturating_mul(1 << (*failures).min(8)).min(LONGEST_PAUSE);
+                let pause = FIRST_PAUSE
+                    .saturating_mul(1 << (*failures).min(8))
+                    .min(LONGEST_PAUSE);
                 *failures += 1;
                 Some(now.saturating_add(pause).unwrap_or(Timestamp::MAX))
             }
@@ -99,7 +110,11 @@ impl Plan {
 
     /// How long nothing is due.
     fn pause(&self, now: Timestamp) -> Duration {
-        let next = self.wakes.values().min().map(|wake| wake.duration_since(now).max(SignedDuration::ZERO));
+        let next = self
+            .wakes
+            .values()
+            .min()
+            .map(|wake| wake.duration_since(now).max(SignedDuration::ZERO));
         next.map_or(Duration::from_secs(3600), |pause| pause.unsigned_abs())
     }
 }

@@ -23,7 +23,9 @@ const POD_EVENTS: SignedDuration = SignedDuration::from_secs(10);
 pub(super) async fn step(act: Act, name: Text) -> Done {
     // Observe.
     let now = Timestamp::now();
-    let Some(entry) = act.index.claim_entry(&name) else { return Ok(None) };
+    let Some(entry) = act.index.claim_entry(&name) else {
+        return Ok(None);
+    };
     let claim = &entry.claim;
     if claim.deletion.is_some() {
         return Ok(None);
@@ -31,7 +33,11 @@ pub(super) async fn step(act: Act, name: Text) -> Done {
     if claim.provider_id.is_none() && !claim.conditions.is_true(LAUNCHED) {
         launch::resume(&act, &entry);
     }
-    let nodes = claim.provider_id.as_ref().map(|id| act.index.nodes_of(id)).unwrap_or_default();
+    let nodes = claim
+        .provider_id
+        .as_ref()
+        .map(|id| act.index.nodes_of(id))
+        .unwrap_or_default();
     let objects: Vec<Arc<NodeObject>> = nodes.iter().map(|entry| entry.node.clone()).collect();
     // Decide.
     let step = advance(claim, &objects, now);
@@ -40,7 +46,11 @@ pub(super) async fn step(act: Act, name: Text) -> Done {
     // Act.
     if step.unregistered_taint_missing {
         let message = "Missing karpenter.sh/unregistered taint which prevents registration related race conditions on Karpenter-managed nodes";
-        act.events.publish(Event::warning(Object::claim(claim), "UnregisteredTaintMissing", message));
+        act.events.publish(Event::warning(
+            Object::claim(claim),
+            "UnregisteredTaintMissing",
+            message,
+        ));
     }
     if let Some(patch) = &step.node {
         change_node(&act, &entry, &nodes, patch).await?;
@@ -56,14 +66,31 @@ pub(super) async fn step(act: Act, name: Text) -> Done {
     if let Some(reason) = step.give_up {
         warn!(NodeClaim = %name, reason = reason.as_str(), "nodeclaim did not become a node in time and is deleted");
         act.delete_claim(claim).await?;
-        act.metrics.nodeclaim_disrupted(label(&entry, well_known::NODE_POOL), reason.as_str(), label(&entry, well_known::CAPACITY_TYPE));
+        act.metrics.nodeclaim_disrupted(
+            label(&entry, well_known::NODE_POOL),
+            reason.as_str(),
+            label(&entry, well_known::CAPACITY_TYPE),
+        );
     }
     Ok([step.wake, wake].into_iter().flatten().min())
 }
 
-async fn change_node(act: &Act, entry: &ClaimEntry, nodes: &[NodeEntry], patch: &NodePatch) -> Result<(), Failed> {
-    let NodePatch { name, labels, annotations, taints, adopt } = patch;
-    let Some(node) = nodes.iter().find(|node| node.node.name == *name) else { return Ok(()) };
+async fn change_node(
+    act: &Act,
+    entry: &ClaimEntry,
+    nodes: &[NodeEntry],
+    patch: &NodePatch,
+) -> Result<(), Failed> {
+    let NodePatch {
+        name,
+        labels,
+        annotations,
+        taints,
+        adopt,
+    } = patch;
+    let Some(node) = nodes.iter().find(|node| node.node.name == *name) else {
+        return Ok(());
+    };
     let change = NodeChange {
         labels: labels.clone(),
         annotations: annotations.clone(),
@@ -113,10 +140,17 @@ fn status(
 /// Log lines and metrics of what has just become true.
 fn tell(act: &Act, entry: &ClaimEntry, step: &Step) {
     let claim = &entry.claim;
-    let became = |kind: &str| step.conditions.iter().any(|it| it.kind == kind && *it == Wanted::yes(it.kind));
+    let became = |kind: &str| {
+        step.conditions
+            .iter()
+            .any(|it| it.kind == kind && *it == Wanted::yes(it.kind))
+    };
     if became(REGISTERED) {
         let seconds = act.stages.registered(&claim.name, &act.metrics);
-        act.metrics.node_created(label(entry, well_known::NODE_POOL), label(entry, well_known::ZONE));
+        act.metrics.node_created(
+            label(entry, well_known::NODE_POOL),
+            label(entry, well_known::ZONE),
+        );
         info!(
             NodeClaim = %claim.name, Node = step.node_name.as_deref().unwrap_or_default(),
             seconds_since_launch = seconds, "registered nodeclaim"
@@ -141,7 +175,9 @@ fn tag(act: &Act, entry: &ClaimEntry) {
     let claim = entry.claim.clone();
     let act = act.clone();
     tokio::spawn(async move {
-        let Some((provider, node)) = claim.provider_id.as_ref().zip(claim.node_name.as_ref()) else { return };
+        let Some((provider, node)) = claim.provider_id.as_ref().zip(claim.node_name.as_ref()) else {
+            return;
+        };
         if let Err(failed) = act.tag_instance(provider, &claim.name, node).await {
             warn!(NodeClaim = %claim.name, error = %failed.chain(), "instance was not tagged");
         }
@@ -150,10 +186,15 @@ fn tag(act: &Act, entry: &ClaimEntry) {
 
 /// The pool's record of how starts went.
 async fn remember(act: &Act, entry: &ClaimEntry, outcome: Outcome, now: Timestamp) {
-    let Some(pool) = entry.claim.pool().and_then(|pool| act.index.pool_entry(pool)) else { return };
+    let Some(pool) = entry.claim.pool().and_then(|pool| act.index.pool_entry(pool)) else {
+        return;
+    };
     let wanted = act.health.remember(&pool, outcome, "Failed to register node");
     if crate::observe::map::pool_conditions(&pool.object).differs(&wanted) {
-        let status = PoolStatus { conditions: vec![wanted], ..PoolStatus::default() };
+        let status = PoolStatus {
+            conditions: vec![wanted],
+            ..PoolStatus::default()
+        };
         if let Err(failed) = act.set_pool_status(&pool, &status, now).await {
             tracing::debug!(NodePool = %pool.pool.name, error = %failed.chain(), "registration health was not written");
         }

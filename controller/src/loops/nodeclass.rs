@@ -51,13 +51,18 @@ pub(super) async fn step(act: Act, resolved: &Resolved, interval: SignedDuration
     if class.metadata.deletion_timestamp.is_some() {
         return end::step(&act, &class, now).await;
     }
-    if !finalizers(&class).iter().any(|it| it == AWS_TERMINATION_FINALIZER) {
+    if !finalizers(&class)
+        .iter()
+        .any(|it| it == AWS_TERMINATION_FINALIZER)
+    {
         let mut all = finalizers(&class).to_vec();
         all.push(AWS_TERMINATION_FINALIZER.to_owned());
         act.set_class_finalizers(&class, &all).await?;
     }
     hash_of(&act, &class).await?;
-    let Some(class) = act.index.class_entry(&name) else { return Ok(None) };
+    let Some(class) = act.index.class_entry(&name) else {
+        return Ok(None);
+    };
     let due = resolved.due(&class, now);
     if due > now {
         // Its instance types, so that the first pod need not wait for them.
@@ -76,7 +81,9 @@ pub(super) async fn step(act: Act, resolved: &Resolved, interval: SignedDuration
         );
     }
     let ready = joiner_api::conditions::is_true(&status.conditions, READY);
-    let due = now.saturating_add(if ready { interval } else { UNREADY }).unwrap_or(Timestamp::MAX);
+    let due = now
+        .saturating_add(if ready { interval } else { UNREADY })
+        .unwrap_or(Timestamp::MAX);
     resolved.done(&class, due);
     Ok(Some(due))
 }
@@ -85,7 +92,14 @@ pub(super) async fn step(act: Act, resolved: &Resolved, interval: SignedDuration
 async fn hash_of(act: &Act, class: &EC2NodeClass) -> Result<(), Failed> {
     let name = class.metadata.name.as_deref().unwrap_or_default();
     let value = hash::ec2_node_class(class);
-    let written = |key: &str| class.metadata.annotations.as_ref().and_then(|all| all.get(key)).map(String::as_str);
+    let written = |key: &str| {
+        class
+            .metadata
+            .annotations
+            .as_ref()
+            .and_then(|all| all.get(key))
+            .map(String::as_str)
+    };
     let same_rule = written(EC2_NODE_CLASS_HASH_VERSION) == Some(hash::VERSION);
     if same_rule && written(EC2_NODE_CLASS_HASH) == Some(&value) {
         return Ok(());
@@ -99,14 +113,25 @@ async fn hash_of(act: &Act, class: &EC2NodeClass) -> Result<(), Failed> {
         let outdated = act.index.claim_entries().into_iter().filter(|entry| {
             let claim = &entry.claim;
             *claim.class.name == *name
-                && claim.annotations.get(EC2_NODE_CLASS_HASH_VERSION).is_none_or(|it| **it != *hash::VERSION)
+                && claim
+                    .annotations
+                    .get(EC2_NODE_CLASS_HASH_VERSION)
+                    .is_none_or(|it| **it != *hash::VERSION)
                 && !claim.conditions.is_true(DRIFTED)
         });
         for entry in outdated {
-            act.label_claim(&entry.claim.name, &Labels::new(), &annotations).await?;
+            act.label_claim(&entry.claim.name, &Labels::new(), &annotations)
+                .await?;
         }
     }
-    act.annotate_class(name, &[(EC2_NODE_CLASS_HASH, &value), (EC2_NODE_CLASS_HASH_VERSION, hash::VERSION)]).await
+    act.annotate_class(
+        name,
+        &[
+            (EC2_NODE_CLASS_HASH, &value),
+            (EC2_NODE_CLASS_HASH_VERSION, hash::VERSION),
+        ],
+    )
+    .await
 }
 
 fn finalizers(class: &EC2NodeClass) -> &[String] {

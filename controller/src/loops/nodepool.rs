@@ -15,16 +15,25 @@ use crate::observe::{PoolEntry, map};
 pub(super) async fn step(act: Act, name: Text) -> Done {
     // Observe.
     let now = Timestamp::now();
-    let Some(entry) = act.index.pool_entry(&name) else { return Ok(None) };
+    let Some(entry) = act.index.pool_entry(&name) else {
+        return Ok(None);
+    };
     if act.index.unsynced().contains(&"ec2nodeclasses") {
         return Ok(None);
     }
     hash_of(&act, &entry).await?;
-    let Some(entry) = act.index.pool_entry(&name) else { return Ok(None) };
+    let Some(entry) = act.index.pool_entry(&name) else {
+        return Ok(None);
+    };
     let class = act.index.class_entry(&entry.pool.class.name);
     let there = map::pool_conditions(&entry.object);
     // Decide.
-    let wanted = conditions(&there, &map::violations(&entry.object), &class_state(class.as_deref()), now);
+    let wanted = conditions(
+        &there,
+        &map::violations(&entry.object),
+        &class_state(class.as_deref()),
+        now,
+    );
     let Totals { resources, nodes } = totals(&act.index.snapshot(now), &name);
     let status = entry.object.status.clone().unwrap_or_default();
     let counted = status.nodes == Some(nodes.into()) && map::from_api(&status.resources) == resources;
@@ -45,7 +54,9 @@ fn class_state(class: Option<&EC2NodeClass>) -> ClassState {
     match class {
         None => ClassState::NotFound,
         Some(class) if class.metadata.deletion_timestamp.is_some() => ClassState::Terminating,
-        Some(class) => ClassState::There { ready: map::class_conditions(class).get(READY).cloned() },
+        Some(class) => ClassState::There {
+            ready: map::class_conditions(class).get(READY).cloned(),
+        },
     }
 }
 
@@ -66,12 +77,20 @@ async fn hash_of(act: &Act, entry: &PoolEntry) -> Result<(), Failed> {
         let outdated = act.index.claim_entries().into_iter().filter(|claim| {
             let claim = &claim.claim;
             claim.pool() == Some(&entry.pool.name)
-                && claim.annotations.get(NODEPOOL_HASH_VERSION).is_none_or(|it| **it != *hash::VERSION)
+                && claim
+                    .annotations
+                    .get(NODEPOOL_HASH_VERSION)
+                    .is_none_or(|it| **it != *hash::VERSION)
                 && !claim.conditions.is_true(DRIFTED)
         });
         for claim in outdated {
-            act.label_claim(&claim.claim.name, &Labels::new(), &annotations).await?;
+            act.label_claim(&claim.claim.name, &Labels::new(), &annotations)
+                .await?;
         }
     }
-    act.annotate_pool(&entry.pool.name, &[(NODEPOOL_HASH, &value), (NODEPOOL_HASH_VERSION, hash::VERSION)]).await
+    act.annotate_pool(
+        &entry.pool.name,
+        &[(NODEPOOL_HASH, &value), (NODEPOOL_HASH_VERSION, hash::VERSION)],
+    )
+    .await
 }

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use futures::StreamExt as _;
 use jiff::Timestamp;
+use joiner_aws::launch::MAX_BATCH;
 use joiner_core::batch::{Batch, Event, NextWake, Settings};
 use joiner_core::schedule::{NewClaim, Schedule, schedule};
 use joiner_core::snapshot::Snapshot;
@@ -11,7 +12,7 @@ use tracing::{Instrument as _, error, info, warn};
 
 use super::launch;
 use crate::act::{self, Act};
-use crate::observe::PodEntry;
+use crate::observe::{ClaimEntry, PodEntry};
 
 /// How often pods that still wait are decided on again although nothing has changed. Karpenter's value.
 const AGAIN: Duration = Duration::from_secs(10);
@@ -30,7 +31,10 @@ pub(super) async fn run(act: Act, settings: Settings) {
                 Event::Decided
             }
             NextWake::At(due) => {
-                let wait = due.duration_since(Timestamp::now()).max(jiff::SignedDuration::ZERO).unsigned_abs();
+                let wait = due
+                    .duration_since(Timestamp::now())
+                    .max(jiff::SignedDuration::ZERO)
+                    .unsigned_abs();
                 tokio::select! {
                     () = bell.heard() => Event::Arrival,
                     () = tokio::time::sleep(wait) => Event::Tick,
@@ -56,10 +60,15 @@ async fn round(act: &Act) {
     // Observe.
     let now = Timestamp::now();
     let snapshot = act.index.snapshot(now);
-    if !act.index.unsynced().is_empty() || !snapshot.pending.iter().any(|pod| pod.is_provisionable()) {
+    let known = act.index.unsynced().is_empty() && act.cloud.knows_types();
+    if !known || !snapshot.pending.iter().any(|pod| pod.is_provisionable()) {
         return;
     }
-    let catalogue = act.cloud.catalogue(&act.index.pool_entries(), |class| act.index.class_entry(class), now);
+    let catalogue = act.cloud.catalogue(
+        &act.index.pool_entries(),
+        |class| act.index.class_entry(class),
+        now,
+    );
     // Decide, beside the threads that serve the watches.
     let started = Instant::now();
     let decision = tokio::task::spawn_blocking(move || {
@@ -67,7 +76,9 @@ async fn round(act: &Act) {
         let wrong = joiner_core::check::schedule(&snapshot, &catalogue, &plan, now);
         (snapshot, plan, wrong)
     });
-    let Ok((snapshot, plan, wrong)) = decision.await else { return };
+    let Ok((snapshot, plan, wrong)) = decision.await else {
+        return;
+    };
     report(act, &snapshot, &plan, now, started.elapsed());
     if !wrong.is_empty() {
         for violation in &wrong {
@@ -81,24 +92,59 @@ async fn round(act: &Act) {
         act.index.nominate(pods, place);
     }
     let decided = Timestamp::now();
-    let makes = futures::stream::iter(plan.new_claims).map(|wanted| make(act.clone(), wanted, decided));
+    let orders = together(plan.new_claims).into_iter();
+    let makes = futures::stream::iter(orders).map(|order| make(act.clone(), order, decided));
     makes.buffer_unordered(WIDTH).collect::<Vec<()>>().await;
 }
 
-/// Makes a claim and lets its instance be bought; the round does not wait for that.
-async fn make(act: Act, wanted: NewClaim, decided: Timestamp) {
+/// Claims that are equal but for their pods, in orders of a size that EC2 takes; orders and claims keep their order.
+fn together(claims: Vec<NewClaim>) -> Vec<Vec<NewClaim>> {
+    let mut orders: Vec<Vec<NewClaim>> = Vec::new();
+    for claim in claims {
+        let fits = |order: &&mut Vec<NewClaim>| {
+            order.len() < MAX_BATCH && order.first().is_some_and(|first| is_equal(first, &claim))
+        };
+        match orders.iter_mut().find(fits) {
+            Some(order) => order.push(claim),
+            None => orders.push(vec![claim]),
+        }
+    }
+    orders
+}
+
+fn is_equal(a: &NewClaim, b: &NewClaim) -> bool {
+    for (n, e) in [("requests", a.requests == b.requests), ("requirements", a.requirements == b.requirements), ("types", a.instance_types == b.instance_types), ("price", a.price == b.price), ("labels", a.labels == b.labels), ("annotations", a.annotations == b.annotations), ("taints", a.taints == b.taints), ("class", a.class == b.class), ("uid", a.pool_uid == b.pool_uid), ("expire", a.expire_after == b.expire_after), ("mv", a.min_values_relaxed == b.min_values_relaxed)] {
+        if !e { info!(field = n, a = %format!("{:?}", a.requests), "differ"); }
+    }
+    a.requests == b.requests && a.pool == b.pool && *a == NewClaim { pods: a.pods.clone(), ..b.clone() }
+}
+
+/// Makes the claims of an order and lets their instances be bought; the round does not wait for that.
+async fn make(act: Act, order: Vec<NewClaim>, decided: Timestamp) {
+    let made = futures::stream::iter(order).map(|wanted| make_one(act.clone(), wanted, decided));
+    let made: Vec<Option<ClaimEntry>> = made.buffer_unordered(WIDTH).collect().await;
+    let entries: Vec<ClaimEntry> = made.into_iter().flatten().collect();
+    tokio::spawn(launch::launch(act, entries).in_current_span());
+}
+
+async fn make_one(act: Act, wanted: NewClaim, decided: Timestamp) -> Option<ClaimEntry> {
     let began = Instant::now();
-    let waited = wanted.pods.iter().filter_map(|key| act.index.pod_entry(key)?.pending_since).min();
+    let waited = wanted
+        .pods
+        .iter()
+        .filter_map(|key| act.index.pod_entry(key)?.pending_since)
+        .min();
     let entry = match act.create_claim(&wanted).await {
         Ok(entry) => entry,
         Err(failed) => {
             error!(NodePool = %wanted.pool, error = %failed.chain(), "nodeclaim was not created");
-            return;
+            return None;
         }
     };
     act.index.nominate(&wanted.pods, &entry.claim.name);
     act::nominated(&act.events, &act.index, &wanted.pods, &entry.claim.name);
-    act.metrics.nodeclaim_created(&wanted.pool, "provisioned", wanted.min_values_relaxed);
+    act.metrics
+        .nodeclaim_created(&wanted.pool, "provisioned", wanted.min_values_relaxed);
     let pending = waited.map_or(0.0, |since| Timestamp::now().duration_since(since).as_secs_f64());
     info!(
         NodeClaim = %entry.claim.name, NodePool = %wanted.pool, pods = wanted.pods.len(), requests = %wanted.requests,
@@ -106,28 +152,47 @@ async fn make(act: Act, wanted: NewClaim, decided: Timestamp) {
         seconds_to_create = began.elapsed().as_secs_f64(), "created nodeclaim"
     );
     act.stages.created(&entry.claim.name, waited, decided);
-    tokio::spawn(launch::launch(act.clone(), entry).in_current_span());
+    Some(entry)
 }
 
 /// Events, metrics and the log line of a round.
 fn report(act: &Act, snapshot: &Snapshot, plan: &Schedule, now: Timestamp, took: Duration) {
     act.metrics.scheduled("provisioner", took);
-    let ignored = snapshot.pending.iter().filter(|pod| !pod.is_provisionable()).count();
+    let ignored = snapshot
+        .pending
+        .iter()
+        .filter(|pod| !pod.is_provisionable())
+        .count();
     let placed = plan.placed().count();
-    act.metrics.batch(placed + plan.unschedulable.len(), plan.unschedulable.len(), ignored);
+    act.metrics.batch(
+        placed + plan.unschedulable.len(),
+        plan.unschedulable.len(),
+        ignored,
+    );
     for key in plan.placed().chain(plan.unschedulable.keys()) {
-        if let Some(PodEntry { pending_since: Some(since), .. }) = act.index.pod_entry(key) {
+        if let Some(PodEntry {
+            pending_since: Some(since),
+            ..
+        }) = act.index.pod_entry(key)
+        {
             act.metrics.pod_decided(now.duration_since(since).unsigned_abs());
         }
     }
     act::events_of_schedule(&act.events, snapshot, plan);
     if !plan.new_claims.is_empty() {
         info!(
-            pods = placed, nodeclaims = plan.new_claims.len(), existing = plan.existing.len(),
-            unschedulable = plan.unschedulable.len(), seconds = took.as_secs_f64(), "found provisionable pods"
+            pods = placed,
+            nodeclaims = plan.new_claims.len(),
+            existing = plan.existing.len(),
+            unschedulable = plan.unschedulable.len(),
+            seconds = took.as_secs_f64(),
+            "found provisionable pods"
         );
     }
     if !plan.unschedulable.is_empty() {
-        warn!(pods = plan.unschedulable.len(), "could not schedule pods; their events say why");
+        warn!(
+            pods = plan.unschedulable.len(),
+            "could not schedule pods; their events say why"
+        );
     }
 }

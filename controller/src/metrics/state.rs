@@ -8,8 +8,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use joiner_core::snapshot::{Node, Snapshot};
 use joiner_core::resources::{ResourceName, Resources};
+use joiner_core::snapshot::{Node, Snapshot};
 use joiner_core::well_known;
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::DescriptorEncoder;
@@ -27,18 +27,35 @@ pub(crate) struct State {
 
 impl State {
     pub(crate) fn new(index: Arc<Index>, disable_cluster_state_observability: bool) -> State {
-        State { index, single_objects: !disable_cluster_state_observability }
+        State {
+            index,
+            single_objects: !disable_cluster_state_observability,
+        }
     }
 }
 
 impl Collector for State {
     fn encode(&self, mut encoder: DescriptorEncoder) -> Result<(), fmt::Error> {
         let snapshot = self.index.snapshot(Timestamp::now());
-        let synced = if self.index.unsynced().is_empty() { 1.0 } else { 0.0 };
+        let synced = if self.index.unsynced().is_empty() {
+            1.0
+        } else {
+            0.0
+        };
         let mut rows = Rows::default();
-        rows.add("cluster_state_synced", "Whether every watch has delivered its full list", vec![], synced);
+        rows.add(
+            "cluster_state_synced",
+            "Whether every watch has delivered its full list",
+            vec![],
+            synced,
+        );
         let count = self.index.node_count();
-        rows.add("cluster_state_node_count", "Current count of nodes", vec![], count as f64);
+        rows.add(
+            "cluster_state_node_count",
+            "Current count of nodes",
+            vec![],
+            count as f64,
+        );
         self.pools(&snapshot, &mut rows);
         utilization(&snapshot, &mut rows);
         if self.single_objects {
@@ -62,13 +79,22 @@ impl State {
         for entry in self.index.pool_entries() {
             let pool = &entry.pool;
             let row = |name: &ResourceName| {
-                vec![("resource_type", resource_label(name)), ("nodepool", pool.name.to_string())]
+                vec![
+                    ("resource_type", resource_label(name)),
+                    ("nodepool", pool.name.to_string()),
+                ]
             };
             for (name, value) in usage.get(&*pool.name).into_iter().flat_map(Resources::iter) {
                 let help = "The amount of resources that have been provisioned for a nodepool";
                 rows.add("nodepools_usage", help, row(&name), amount(&name, value));
             }
-            let limits = entry.object.spec.limits.as_ref().map(map::limits).unwrap_or_default();
+            let limits = entry
+                .object
+                .spec
+                .limits
+                .as_ref()
+                .map(map::limits)
+                .unwrap_or_default();
             for (name, value) in limits.iter() {
                 let help = "Limits that restrict the resources of a nodepool";
                 rows.add("nodepools_limit", help, row(name), amount(name, value));
@@ -79,15 +105,29 @@ impl State {
 
 /// How much of what our nodes have is asked for by pods, in per cent.
 fn utilization(snapshot: &Snapshot, rows: &mut Rows) {
-    let ours = || snapshot.nodes.iter().filter(|node| node.claim.is_some() && node.object.is_some());
-    let used: Resources = ours().map(Node::used).fold(Resources::new(), |all, used| all.plus(&used));
-    let have: Resources = ours().map(Node::allocatable).fold(Resources::new(), |all, have| all.plus(&have));
+    let ours = || {
+        snapshot
+            .nodes
+            .iter()
+            .filter(|node| node.claim.is_some() && node.object.is_some())
+    };
+    let used: Resources = ours()
+        .map(Node::used)
+        .fold(Resources::new(), |all, used| all.plus(&used));
+    let have: Resources = ours()
+        .map(Node::allocatable)
+        .fold(Resources::new(), |all, have| all.plus(&have));
     for name in [ResourceName::Cpu, ResourceName::Memory] {
         let total = have.get(&name);
         if total > 0 {
             let percent = used.get(&name) as f64 * 100.0 / total as f64;
             let help = "Utilization of allocatable resources by pod requests";
-            rows.add("cluster_utilization_percent", help, vec![("resource_type", resource_label(&name))], percent);
+            rows.add(
+                "cluster_utilization_percent",
+                help,
+                vec![("resource_type", resource_label(&name))],
+                percent,
+            );
         }
     }
 }
@@ -102,10 +142,26 @@ fn of_node(node: &Node, rows: &mut Rows) {
         .map(|pod| &pod.requests)
         .sum();
     for (name, help, amounts) in [
-        ("nodes_allocatable", "Resources of a node that pods can use", &allocatable),
-        ("nodes_total_pod_requests", "Resources that the pods of a node ask for", &node.used()),
-        ("nodes_total_daemon_requests", "Resources that the daemon pods of a node ask for", &daemons),
-        ("nodes_system_overhead", "Resources that a node keeps back from pods", &overhead),
+        (
+            "nodes_allocatable",
+            "Resources of a node that pods can use",
+            &allocatable,
+        ),
+        (
+            "nodes_total_pod_requests",
+            "Resources that the pods of a node ask for",
+            &node.used(),
+        ),
+        (
+            "nodes_total_daemon_requests",
+            "Resources that the daemon pods of a node ask for",
+            &daemons,
+        ),
+        (
+            "nodes_system_overhead",
+            "Resources that a node keeps back from pods",
+            &overhead,
+        ),
     ] {
         for (resource, value) in amounts.iter() {
             let mut labels = node_labels(node);
@@ -115,12 +171,22 @@ fn of_node(node: &Node, rows: &mut Rows) {
     }
     if let Some(object) = &node.object {
         let age = Timestamp::now().duration_since(object.created).as_secs_f64();
-        rows.add("nodes_current_lifetime_seconds", "Age of a node in seconds", node_labels(node), age);
+        rows.add(
+            "nodes_current_lifetime_seconds",
+            "Age of a node in seconds",
+            node_labels(node),
+            age,
+        );
     }
 }
 
 fn node_labels(node: &Node) -> Vec<(&'static str, String)> {
-    let label = |key: &str| node.labels().and_then(|labels| labels.get(key)).map(ToString::to_string).unwrap_or_default();
+    let label = |key: &str| {
+        node.labels()
+            .and_then(|labels| labels.get(key))
+            .map(ToString::to_string)
+            .unwrap_or_default()
+    };
     vec![
         ("node_name", node.name().to_string()),
         ("nodepool", label(well_known::NODE_POOL)),

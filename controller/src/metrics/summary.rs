@@ -25,7 +25,10 @@ struct Series {
 
 impl Summary {
     pub(super) fn observe(&mut self, labels: &[(&str, &str)], value: f64) {
-        let key = labels.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        let key = labels
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+            .collect();
         let series = self.series.entry(key).or_default();
         if series.last.len() == WINDOW {
             series.last.pop_front();
@@ -44,14 +47,25 @@ impl Summary {
         for (labels, series) in &self.series {
             let mut sorted: Vec<f64> = series.last.iter().copied().collect();
             sorted.sort_by(f64::total_cmp);
-            let own = labels.iter().map(|(name, value)| format!("{name}=\"{}\"", escape(value))).collect::<Vec<_>>();
+            let own = labels
+                .iter()
+                .map(|(name, value)| format!("{name}=\"{}\"", escape(value)))
+                .collect::<Vec<_>>();
             for (quantile, written) in QUANTILES {
                 let mut all = own.clone();
                 all.push(format!("quantile=\"{written}\""));
                 writeln!(text, "{name}{{{}}} {}", all.join(","), at(&sorted, quantile))?;
             }
-            let braces = if own.is_empty() { String::new() } else { format!("{{{}}}", own.join(",")) };
-            writeln!(text, "{name}_sum{braces} {}\n{name}_count{braces} {}", series.sum, series.count)?;
+            let braces = if own.is_empty() {
+                String::new()
+            } else {
+                format!("{{{}}}", own.join(","))
+            };
+            writeln!(
+                text,
+                "{name}_sum{braces} {}\n{name}_count{braces} {}",
+                series.sum, series.count
+            )?;
         }
         Ok(())
     }
@@ -64,7 +78,10 @@ fn at(sorted: &[f64], quantile: f64) -> f64 {
 }
 
 fn escape(value: &str) -> String {
-    value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+    value
+        .replace('\\', "\\\\")
+        .replace('"', "\\\"")
+        .replace('\n', "\\n")
 }
 
 #[cfg(test)]
@@ -96,6 +113,9 @@ mod tests {
             summary.observe(&[], f64::from(value));
         }
         let series = &summary.series[&vec![]];
-        assert_eq!((series.last.len(), series.count, series.last[0]), (WINDOW, 2000, 976.0));
+        assert_eq!(
+            (series.last.len(), series.count, series.last[0]),
+            (WINDOW, 2000, 976.0)
+        );
     }
 }

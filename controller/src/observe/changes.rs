@@ -34,7 +34,10 @@ impl Bell {
 
     /// The names touched since the last call.
     pub(crate) fn take(&self) -> BTreeSet<Text> {
-        self.touched.lock().map(|mut touched| std::mem::take(&mut *touched)).unwrap_or_default()
+        self.touched
+            .lock()
+            .map(|mut touched| std::mem::take(&mut *touched))
+            .unwrap_or_default()
     }
 }
 

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use joiner_api::NodePool;
-use joiner_core::text::Text;
 use joiner_core::snapshot::{Claim, NodeObject, Pod, Pool};
+use joiner_core::text::Text;
 use k8s_openapi::api::core::v1 as k8s;
 use kube::Resource;
 
@@ -13,7 +13,12 @@ use super::map;
 
 /// An object's resource version as a number; 0 where there is none, which any other beats.
 pub(crate) fn version<K: Resource>(object: &K) -> u64 {
-    object.meta().resource_version.as_deref().and_then(|version| version.parse().ok()).unwrap_or_default()
+    object
+        .meta()
+        .resource_version
+        .as_deref()
+        .and_then(|version| version.parse().ok())
+        .unwrap_or_default()
 }
 
 /// A pod.
@@ -63,18 +68,38 @@ impl PodEntry {
             Some("Failed") => PodPhase::Failed,
             Some(_) => PodPhase::Unknown,
         };
-        let conditions = status.and_then(|status| status.conditions.as_deref()).unwrap_or_default();
-        let ready = conditions.iter().any(|condition| condition.type_ == "Ready" && condition.status == "True");
-        PodEntry { owner: owner_path(object).into(), pod: Arc::new(pod), node, phase, ready, pending_since: None }
+        let conditions = status
+            .and_then(|status| status.conditions.as_deref())
+            .unwrap_or_default();
+        let ready = conditions
+            .iter()
+            .any(|condition| condition.type_ == "Ready" && condition.status == "True");
+        PodEntry {
+            owner: owner_path(object).into(),
+            pod: Arc::new(pod),
+            node,
+            phase,
+            ready,
+            pending_since: None,
+        }
     }
 }
 
 fn owner_path(object: &k8s::Pod) -> String {
-    let Some(owner) = object.metadata.owner_references.as_deref().and_then(<[_]>::first) else { return String::new() };
+    let Some(owner) = object.metadata.owner_references.as_deref().and_then(<[_]>::first) else {
+        return String::new();
+    };
     let namespace = object.metadata.namespace.as_deref().unwrap_or("default");
-    let root = if owner.api_version.contains('/') { "apis" } else { "api" };
+    let root = if owner.api_version.contains('/') {
+        "apis"
+    } else {
+        "api"
+    };
     let kind = owner.kind.to_lowercase();
-    format!("/{root}/{}/namespaces/{namespace}/{kind}s/{}", owner.api_version, owner.name)
+    format!(
+        "/{root}/{}/namespaces/{namespace}/{kind}s/{}",
+        owner.api_version, owner.name
+    )
 }
 
 /// A Node.
@@ -92,7 +117,11 @@ impl NodeEntry {
         NodeEntry {
             node: Arc::new(map::node(object)),
             resource_version: object.metadata.resource_version.clone().unwrap_or_default(),
-            taints: object.spec.as_ref().and_then(|spec| spec.taints.clone()).unwrap_or_default(),
+            taints: object
+                .spec
+                .as_ref()
+                .and_then(|spec| spec.taints.clone())
+                .unwrap_or_default(),
         }
     }
 }
@@ -110,7 +139,10 @@ pub(crate) struct ClaimEntry {
 impl ClaimEntry {
     pub(crate) fn new(object: &joiner_api::NodeClaim) -> ClaimEntry {
         ClaimEntry {
-            recorded_pod_event: object.status.as_ref().and_then(|status| Some(status.last_pod_event_time.as_ref()?.0)),
+            recorded_pod_event: object
+                .status
+                .as_ref()
+                .and_then(|status| Some(status.last_pod_event_time.as_ref()?.0)),
             claim: Arc::new(map::claim(object)),
             resource_version: object.metadata.resource_version.clone().unwrap_or_default(),
             generation: object.metadata.generation.unwrap_or_default(),
@@ -128,6 +160,9 @@ pub(crate) struct PoolEntry {
 impl PoolEntry {
     pub(super) fn new(mut object: NodePool) -> PoolEntry {
         object.metadata.managed_fields = None;
-        PoolEntry { pool: Arc::new(map::pool(&object)), object: Arc::new(object) }
+        PoolEntry {
+            pool: Arc::new(map::pool(&object)),
+            object: Arc::new(object),
+        }
     }
 }

@@ -10,8 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use joiner_api::EC2NodeClass;
-use joiner_core::text::Text;
 use joiner_core::snapshot::{DaemonSet, Pdb, PodKey, Settings};
+use joiner_core::text::Text;
 
 use super::changes::Changes;
 use super::entry::{ClaimEntry, NodeEntry, PodEntry, PoolEntry};
@@ -50,7 +50,10 @@ struct State {
 
 impl Index {
     pub(crate) fn new(settings: Settings) -> Index {
-        Index { settings, ..Index::default() }
+        Index {
+            settings,
+            ..Index::default()
+        }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

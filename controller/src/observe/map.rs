@@ -25,7 +25,10 @@ use joiner_core::text::{Labels, Text};
 
 /// A map of strings as labels.
 fn labels(map: Option<&BTreeMap<String, String>>) -> Labels {
-    map.into_iter().flatten().map(|(key, value)| (Text::from(key.as_str()), Text::from(value.as_str()))).collect()
+    map.into_iter()
+        .flatten()
+        .map(|(key, value)| (Text::from(key.as_str()), Text::from(value.as_str())))
+        .collect()
 }
 
 /// A text that may be missing.

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::{SignedDuration, Timestamp};
-use joiner_core::text::Text;
 use joiner_core::snapshot::{Nomination, PodKey};
+use joiner_core::text::Text;
 
 /// How long a complete node is kept for the pods that were meant for it. Karpenter's value: twice its longest batch.
 const HOLD: SignedDuration = SignedDuration::from_secs(20);

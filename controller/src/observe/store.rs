@@ -22,7 +22,13 @@ pub(super) struct Store<K, V> {
 
 impl<K, V> Default for Store<K, V> {
     fn default() -> Self {
-        Store { items: BTreeMap::new(), graves: BTreeMap::new(), order: VecDeque::new(), listed: None, synced: false }
+        Store {
+            items: BTreeMap::new(),
+            graves: BTreeMap::new(),
+            order: VecDeque::new(),
+            listed: None,
+            synced: false,
+        }
     }
 }
 
@@ -32,7 +38,11 @@ impl<K: Ord + Clone, V> Store<K, V> {
         if let Some(listed) = &mut self.listed {
             listed.insert(key.clone());
         }
-        let newest = self.items.get(&key).map(|(known, _)| *known).or_else(|| self.graves.get(&key).copied());
+        let newest = self
+            .items
+            .get(&key)
+            .map(|(known, _)| *known)
+            .or_else(|| self.graves.get(&key).copied());
         if newest.is_some_and(|newest| newest > version) {
             return false;
         }
@@ -63,8 +73,15 @@ impl<K: Ord + Clone, V> Store<K, V> {
     pub(super) fn finish(&mut self) -> Vec<(K, V)> {
         let listed = self.listed.take().unwrap_or_default();
         self.synced = true;
-        let gone: Vec<K> = self.items.keys().filter(|key| !listed.contains(key)).cloned().collect();
-        gone.into_iter().filter_map(|key| self.items.remove(&key).map(|(_, value)| (key, value))).collect()
+        let gone: Vec<K> = self
+            .items
+            .keys()
+            .filter(|key| !listed.contains(key))
+            .cloned()
+            .collect();
+        gone.into_iter()
+            .filter_map(|key| self.items.remove(&key).map(|(_, value)| (key, value)))
+            .collect()
     }
 
     pub(super) fn synced(&self) -> bool {

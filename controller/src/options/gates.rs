@@ -33,13 +33,17 @@ impl FromStr for FeatureGates {
     fn from_str(text: &str) -> Result<Self, String> {
         let mut gates = FeatureGates::default();
         for pair in text.split(',').map(str::trim).filter(|pair| !pair.is_empty()) {
-            let (name, value) = pair
-                .split_once('=')
-                .ok_or_else(|| format!("feature gate \"{pair}\" has no value: write \"{pair}=true\" or \"{pair}=false\""))?;
+            let (name, value) = pair.split_once('=').ok_or_else(|| {
+                format!("feature gate \"{pair}\" has no value: write \"{pair}=true\" or \"{pair}=false\"")
+            })?;
             let value = match value.trim() {
                 "true" => true,
                 "false" => false,
-                other => return Err(format!("feature gate \"{name}\" is \"{other}\": it must be true or false")),
+                other => {
+                    return Err(format!(
+                        "feature gate \"{name}\" is \"{other}\": it must be true or false"
+                    ));
+                }
             };
             match name.trim() {
                 "NodeRepair" => gates.node_repair = value,

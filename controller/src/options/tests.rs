@@ -27,7 +27,12 @@ fn the_cluster_name_is_required() {
 
 #[test]
 fn flags_without_a_value_mean_true() {
-    let options = Options::parse_from(["joiner-controller", "--cluster-name=demo", "--isolated-vpc", "--ignore-dra-requests=false"]);
+    let options = Options::parse_from([
+        "joiner-controller",
+        "--cluster-name=demo",
+        "--isolated-vpc",
+        "--ignore-dra-requests=false",
+    ]);
     assert!(options.isolated_vpc);
     assert!(!options.ignore_dra_requests);
 }
@@ -37,10 +42,26 @@ fn gates() {
     let on = |text: &str| text.parse::<FeatureGates>();
     for (text, want) in [
         ("", Ok(FeatureGates::default())),
-        ("NodeRepair=true, ReservedCapacity=false", Ok(FeatureGates { node_repair: true, reserved_capacity: false, ..Default::default() })),
+        (
+            "NodeRepair=true, ReservedCapacity=false",
+            Ok(FeatureGates {
+                node_repair: true,
+                reserved_capacity: false,
+                ..Default::default()
+            }),
+        ),
         ("FromTheFuture=true", Ok(FeatureGates::default())),
-        ("NodeRepair", Err("feature gate \"NodeRepair\" has no value: write \"NodeRepair=true\" or \"NodeRepair=false\"".to_owned())),
-        ("NodeRepair=yes", Err("feature gate \"NodeRepair\" is \"yes\": it must be true or false".to_owned())),
+        (
+            "NodeRepair",
+            Err(
+                "feature gate \"NodeRepair\" has no value: write \"NodeRepair=true\" or \"NodeRepair=false\""
+                    .to_owned(),
+            ),
+        ),
+        (
+            "NodeRepair=yes",
+            Err("feature gate \"NodeRepair\" is \"yes\": it must be true or false".to_owned()),
+        ),
     ] {
         assert_eq!(on(text), want, "{text}");
     }
@@ -48,10 +69,25 @@ fn gates() {
 
 #[test]
 fn single_values() {
-    for (text, want) in [("0.075", Some(750)), ("1", Some(10_000)), (".5", Some(5_000)), ("0", Some(0)), ("1.1", None), ("x", None), ("-0.1", None), ("0.00001", None)] {
+    for (text, want) in [
+        ("0.075", Some(750)),
+        ("1", Some(10_000)),
+        (".5", Some(5_000)),
+        ("0", Some(0)),
+        ("1.1", None),
+        ("x", None),
+        ("-0.1", None),
+        ("0.00001", None),
+    ] {
         assert_eq!(ratio(text).ok(), want, "{text}");
     }
-    for (text, want) in [("10s", Some(10_000)), ("1m30s", Some(90_000)), ("200ms", Some(200)), ("-1s", None), ("soon", None)] {
+    for (text, want) in [
+        ("10s", Some(10_000)),
+        ("1m30s", Some(90_000)),
+        ("200ms", Some(200)),
+        ("-1s", None),
+        ("soon", None),
+    ] {
         assert_eq!(duration(text).ok().map(|d| d.as_millis()), want, "{text}");
     }
     for (text, want) in [("1m", true), ("59s", false)] {

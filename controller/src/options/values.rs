@@ -48,19 +48,29 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
 pub(super) fn at_least_a_minute(text: &str) -> Result<Duration, String> {
     let interval = duration(text)?;
     if interval < Duration::from_secs(60) {
-        return Err(format!("\"{text}\" is shorter than a minute: use at least \"1m\""));
+        return Err(format!(
+            "\"{text}\" is shorter than a minute: use at least \"1m\""
+        ));
     }
     Ok(interval)
 }
 
 /// A share between 0 and 1 with four decimals, in ten-thousandths: `0.075` is 750.
 pub(super) fn ratio(text: &str) -> Result<u32, String> {
-    let wrong = || format!("\"{text}\" is not a share: write a number from 0 to 1 with at most four decimals, like \"0.075\"");
+    let wrong = || {
+        format!(
+            "\"{text}\" is not a share: write a number from 0 to 1 with at most four decimals, like \"0.075\""
+        )
+    };
     let (whole, part) = text.split_once('.').unwrap_or((text, ""));
     if part.len() > 4 || !part.bytes().all(|digit| digit.is_ascii_digit()) {
         return Err(wrong());
     }
-    let whole: u32 = if whole.is_empty() { 0 } else { whole.parse().map_err(|_| wrong())? };
+    let whole: u32 = if whole.is_empty() {
+        0
+    } else {
+        whole.parse().map_err(|_| wrong())?
+    };
     let part: u32 = format!("{part:0<4}").parse().map_err(|_| wrong())?;
     match whole.checked_mul(10_000).and_then(|tens| tens.checked_add(part)) {
         Some(value) if value <= 10_000 => Ok(value),

@@ -63,6 +63,15 @@ impl<T> Field<T> {
         self.into_known().unwrap_or(default)
     }
 
+    /// The known value or the type's default; unknown counts as not set.
+    #[must_use]
+    pub fn known_or_default(self) -> T
+    where
+        T: Default,
+    {
+        self.into_known().unwrap_or_default()
+    }
+
     /// Changes a known value.
     #[must_use]
     pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Field<U> {

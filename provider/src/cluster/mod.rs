@@ -24,4 +24,4 @@ pub(crate) use error::ClusterError;
 pub(crate) use kubeconfig::EksEndpoint;
 pub(crate) use objects::{Applied, ApplyOptions, DeletePreconditions, Kind, Objects, uid};
 pub(crate) use secret::Secret;
-pub(crate) use wait::{Pace, Waited, poll};
+pub(crate) use wait::{Ended, Pace, Waiting};

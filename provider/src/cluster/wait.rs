@@ -1,15 +1,13 @@
-//! Waiting for something in a cluster: polling with a deadline, a pace and a cancellation.
+//! Waiting for something in a cluster: probing with a deadline, a pace and a cancellation.
 
 use std::time::Duration;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-/// How a wait ended.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Waited<T> {
-    /// The probe said so.
-    Done(T),
-    /// The deadline passed first.
+/// Why a wait ended before what it waited for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ended {
+    /// The deadline passed.
     TimedOut,
     /// The core asked to stop.
     Cancelled,
@@ -31,34 +29,44 @@ impl Pace {
     pub(crate) const SLOW: Self = Self { first: Duration::from_millis(250), most: Duration::from_secs(3) };
 }
 
-/// Calls `probe` until it answers `Some`, `limit` has passed or `cancel` fires. The probe always runs at least once.
-pub(crate) async fn poll<T, E>(
-    pace: Pace,
-    limit: Duration,
-    cancel: &CancellationToken,
-    mut probe: impl AsyncFnMut() -> Result<Option<T>, E>,
-) -> Result<Waited<T>, E> {
-    let deadline = Instant::now() + limit;
-    let mut pause = pace.first;
-    loop {
+/// One wait: probe, [pause](Waiting::pause), probe again, until a pause says that it has ended. At least one probe is made.
+pub(crate) struct Waiting<'a> {
+    deadline: Instant,
+    pause: Duration,
+    most: Duration,
+    cancel: &'a CancellationToken,
+}
+
+impl<'a> Waiting<'a> {
+    /// A wait of at most `limit`, from now on.
+    pub(crate) fn new(pace: Pace, limit: Duration, cancel: &'a CancellationToken) -> Self {
+        Self { deadline: Instant::now() + limit, pause: pace.first, most: pace.most, cancel }
+    }
+
+    /// Runs a probe that may be dropped half-way, such as a read; `Err` when the core asked to stop meanwhile.
+    pub(crate) async fn probe<T>(&self, probe: impl Future<Output = T>) -> Result<T, Ended> {
         tokio::select! {
             biased;
-            () = cancel.cancelled() => return Ok(Waited::Cancelled),
-            answer = probe() => {
-                if let Some(done) = answer? {
-                    return Ok(Waited::Done(done));
-                }
-            }
+            () = self.cancel.cancelled() => Err(Ended::Cancelled),
+            answer = probe => Ok(answer),
         }
-        if Instant::now() + pause > deadline {
-            return Ok(Waited::TimedOut);
+    }
+
+    /// Waits until the next probe is due; `Err` when there is to be none.
+    pub(crate) async fn pause(&mut self) -> Result<(), Ended> {
+        if self.cancel.is_cancelled() {
+            return Err(Ended::Cancelled);
+        }
+        if Instant::now() + self.pause > self.deadline {
+            return Err(Ended::TimedOut);
         }
         tokio::select! {
             biased;
-            () = cancel.cancelled() => return Ok(Waited::Cancelled),
-            () = tokio::time::sleep(pause) => {}
+            () = self.cancel.cancelled() => return Err(Ended::Cancelled),
+            () = tokio::time::sleep(self.pause) => {}
         }
-        pause = (pause * 2).min(pace.most);
+        self.pause = (self.pause * 2).min(self.most);
+        Ok(())
     }
 }
 
@@ -68,24 +76,15 @@ mod tests {
 
     const NO_PAUSE: Pace = Pace { first: Duration::ZERO, most: Duration::ZERO };
 
-    async fn run(limit: Duration, cancel: &CancellationToken, done_at: u32) -> Waited<u32> {
-        let mut calls = 0;
-        let probe = async || {
-            calls += 1;
-            Ok::<_, ()>((calls == done_at).then_some(calls))
-        };
-        poll(NO_PAUSE, limit, cancel, probe).await.expect("the probe does not fail")
-    }
-
     #[tokio::test]
-    async fn a_wait_ends_in_one_of_three_ways() {
+    async fn a_wait_ends_by_time_or_by_request() {
         let cancel = CancellationToken::new();
-        assert_eq!(run(Duration::from_secs(9), &cancel, 3).await, Waited::Done(3));
-        assert_eq!(
-            poll(Pace::SLOW, Duration::ZERO, &cancel, async || Ok::<Option<()>, ()>(None)).await,
-            Ok(Waited::TimedOut)
-        );
+        let mut waiting = Waiting::new(NO_PAUSE, Duration::from_secs(9), &cancel);
+        assert_eq!(waiting.probe(async { 1 }).await, Ok(1));
+        assert_eq!(waiting.pause().await, Ok(()));
+        assert_eq!(Waiting::new(Pace::SLOW, Duration::ZERO, &cancel).pause().await, Err(Ended::TimedOut));
         cancel.cancel();
-        assert_eq!(run(Duration::from_secs(9), &cancel, 1).await, Waited::Cancelled);
+        assert_eq!(waiting.pause().await, Err(Ended::Cancelled));
+        assert_eq!(waiting.probe(std::future::pending::<()>()).await, Err(Ended::Cancelled));
     }
 }

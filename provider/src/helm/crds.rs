@@ -1,7 +1,7 @@
 //! The chart's CRDs: applied before the release, each time, since Helm installs them once and never upgrades them.
 
 use super::{HelmError, command, manifest, run::Helm};
-use crate::cluster::{ApplyOptions, Cluster, ClusterError, Kind, Objects, Pace, Waited, poll};
+use crate::cluster::{ApplyOptions, Cluster, Ended, Kind, Objects, Pace, Waiting};
 use serde_json::Value;
 use std::path::Path;
 use std::time::Duration;
@@ -35,14 +35,23 @@ pub(crate) async fn apply_crds(
         names.push(name);
     }
     for name in &names {
-        let established = async || {
-            let served = objects.get(name).await?.is_some_and(|definition| is_established(&definition));
-            Ok::<_, ClusterError>(served.then_some(()))
-        };
-        match poll(Pace::QUICK, ESTABLISH_WITHIN, cancel, established).await? {
-            Waited::Done(()) => {}
-            Waited::Cancelled => return Err(HelmError::Cancelled { verb: "crds".to_owned() }),
-            Waited::TimedOut => {
+        establish(&objects, name, cancel).await?;
+    }
+    names.sort();
+    Ok(names)
+}
+
+/// Waits until a CRD is served.
+async fn establish(objects: &Objects<'_>, name: &str, cancel: &CancellationToken) -> Result<(), HelmError> {
+    let mut waiting = Waiting::new(Pace::QUICK, ESTABLISH_WITHIN, cancel);
+    loop {
+        if objects.get(name).await?.is_some_and(|definition| is_established(&definition)) {
+            return Ok(());
+        }
+        match waiting.pause().await {
+            Ok(()) => {}
+            Err(Ended::Cancelled) => return Err(HelmError::Cancelled { verb: "crds".to_owned() }),
+            Err(Ended::TimedOut) => {
                 return Err(HelmError::Chart(format!(
                     "CRD {name} was applied but is not served after {} s; see kubectl describe crd {name}",
                     ESTABLISH_WITHIN.as_secs()
@@ -50,8 +59,6 @@ pub(crate) async fn apply_crds(
             }
         }
     }
-    names.sort();
-    Ok(names)
 }
 
 fn definitions(objects: Vec<Value>) -> Vec<Value> {

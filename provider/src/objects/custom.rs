@@ -130,9 +130,9 @@ macro_rules! common_fields {
 }
 pub(crate) use common_fields;
 
-impl Common<'_> {
+impl<'a> Common<'a> {
     /// The object's name, "" while it is unknown.
-    pub(crate) fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &'a str {
         self.name.as_str().unwrap_or_default()
     }
 

@@ -4,7 +4,7 @@
 
 use super::blockers::{Controller, View, blockers, controller};
 use crate::cluster::{
-    Applied, ApplyOptions, Cluster, ClusterError, DeletePreconditions, Kind, Objects, Pace, Waited, poll,
+    Applied, ApplyOptions, Cluster, ClusterError, DeletePreconditions, Ended, Kind, Objects, Pace, Waiting,
 };
 use jiff::Timestamp;
 use serde_json::Value;
@@ -100,23 +100,20 @@ impl Target<'_> {
         cancel: &CancellationToken,
     ) -> Result<Option<Value>, ClusterError> {
         let objects = self.objects().await?;
-        let mut last = None;
-        let waited = poll(Pace::SLOW, SERVED_WITHIN, cancel, async || {
-            match objects.apply(self.name, object, options).await {
-                Ok(Applied(object)) => Ok(Some(object)),
-                Err(error) if error.is_transient() || matches!(error, ClusterError::KindMissing { .. }) => {
-                    tracing::info!(%error, "waiting to apply");
-                    last = Some(error);
-                    Ok(None)
-                }
-                Err(error) => Err(error),
+        let mut waiting = Waiting::new(Pace::SLOW, SERVED_WITHIN, cancel);
+        loop {
+            // Not dropped half-way: whether the cluster took the object must be known.
+            let error = match objects.apply(self.name, object, options).await {
+                Ok(Applied(object)) => return Ok(Some(object)),
+                Err(error) if error.is_transient() || matches!(error, ClusterError::KindMissing { .. }) => error,
+                Err(error) => return Err(error),
+            };
+            tracing::info!(%error, "waiting to apply");
+            match waiting.pause().await {
+                Ok(()) => {}
+                Err(Ended::TimedOut) => return Err(error),
+                Err(Ended::Cancelled) => return Ok(None),
             }
-        })
-        .await?;
-        match (waited, last) {
-            (Waited::Done(object), _) => Ok(Some(object)),
-            (Waited::TimedOut, Some(error)) => Err(error),
-            (Waited::TimedOut, None) | (Waited::Cancelled, _) => Ok(None),
         }
     }
 
@@ -127,22 +124,27 @@ impl Target<'_> {
         cancel: &CancellationToken,
     ) -> Result<(Ready, Option<Value>), ClusterError> {
         let objects = self.objects().await?;
-        let mut live = None;
-        let waited = poll(Pace::QUICK, limit, cancel, async || {
-            match objects.get(self.name).await {
-                Ok(found) => live = found,
-                Err(error) if error.is_transient() => {}
-                Err(error) => return Err(error),
+        let mut live: Option<Value> = None;
+        let mut waiting = Waiting::new(Pace::QUICK, limit, cancel);
+        loop {
+            match waiting.probe(objects.get(self.name)).await {
+                Ok(Ok(found)) => live = found,
+                Ok(Err(error)) if error.is_transient() => {}
+                Ok(Err(error)) => return Err(error),
+                Err(_) => return Ok((Ready::Cancelled, live)),
             }
-            Ok(live.as_ref().is_some_and(is_ready).then_some(()))
-        })
-        .await?;
-        let ready = match waited {
-            Waited::Done(()) => Ready::Yes,
-            Waited::Cancelled => Ready::Cancelled,
-            Waited::TimedOut => Ready::NotYet { reasons: live.as_ref().map(not_ready).unwrap_or_default() },
-        };
-        Ok((ready, live))
+            if live.as_ref().is_some_and(is_ready) {
+                return Ok((Ready::Yes, live));
+            }
+            match waiting.pause().await {
+                Ok(()) => {}
+                Err(Ended::Cancelled) => return Ok((Ready::Cancelled, live)),
+                Err(Ended::TimedOut) => {
+                    let reasons = live.as_ref().map(not_ready).unwrap_or_default();
+                    return Ok((Ready::NotYet { reasons }, live));
+                }
+            }
+        }
     }
 
     /// Deletes the object with the given uid in the foreground and waits until it is gone.
@@ -163,57 +165,61 @@ impl Target<'_> {
         }
         objects.delete(self.name, DeletePreconditions { uid: uid.map(str::to_owned) }).await?;
         let started = Instant::now();
-        let mut reported = None;
+        let mut reported: Option<Instant> = None;
         let mut found: Vec<String> = Vec::new();
-        let waited = poll(Pace::SLOW, limit, cancel, async || {
-            let live = match objects.get(self.name).await {
-                Ok(Some(live)) if uid.is_none() || crate::cluster::uid(&live) == uid => live,
-                Ok(_) => return Ok(Some(true)),
-                Err(error) if error.is_transient() => return Ok(None),
-                Err(error) => return Err(error),
-            };
-            let view = self.view(live, claims).await;
-            let now = Timestamp::now();
-            found = blockers(&view, now);
-            if reported.is_none_or(|at: Instant| at.elapsed() >= REPORT_EVERY) {
-                reported = Some(Instant::now());
-                report(&found);
+        let mut waiting = Waiting::new(Pace::SLOW, limit, cancel);
+        loop {
+            match waiting.probe(objects.get(self.name)).await {
+                Ok(Ok(Some(live))) if uid.is_none() || crate::cluster::uid(&live) == uid => {
+                    let view = self.view(live, claims).await;
+                    let now = Timestamp::now();
+                    found = blockers(&view, now);
+                    if reported.is_none_or(|at| at.elapsed() >= REPORT_EVERY) {
+                        reported = Some(Instant::now());
+                        report(&found);
+                    }
+                    let nobody = matches!(controller(view.lease.as_ref(), now), Controller::Silent { .. });
+                    if nobody && !found.is_empty() && started.elapsed() >= CONTROLLER_GRACE {
+                        return Ok(Removal::StillThere { blockers: found });
+                    }
+                }
+                Ok(Ok(_)) => return Ok(Removal::Gone),
+                Ok(Err(error)) if error.is_transient() => {}
+                Ok(Err(error)) => return Err(error),
+                Err(_) => return Ok(Removal::Cancelled { blockers: found }),
             }
-            let nobody = matches!(controller(view.lease.as_ref(), now), Controller::Silent { .. });
-            let stuck = nobody && !found.is_empty() && started.elapsed() >= CONTROLLER_GRACE;
-            Ok::<_, ClusterError>(stuck.then_some(false))
-        })
-        .await?;
-        Ok(match waited {
-            Waited::Done(true) => Removal::Gone,
-            Waited::Done(false) | Waited::TimedOut => Removal::StillThere { blockers: found },
-            Waited::Cancelled => Removal::Cancelled { blockers: found },
-        })
+            match waiting.pause().await {
+                Ok(()) => {}
+                Err(Ended::TimedOut) => return Ok(Removal::StillThere { blockers: found }),
+                Err(Ended::Cancelled) => return Ok(Removal::Cancelled { blockers: found }),
+            }
+        }
     }
 
     /// What the cluster holds that may be in the way. What may not be read counts as absent: this only explains.
     async fn view(&self, object: Value, claims: &str) -> View {
-        let list = async |kind: Kind, labels: Option<&str>| -> Vec<Value> {
-            match Objects::all(self.cluster, kind).await {
-                Ok(objects) => objects.list(labels).await.unwrap_or_default(),
-                Err(_) => Vec::new(),
-            }
-        };
-        let claims = list(Kind::new("karpenter.sh", "v1", "NodeClaim", "nodeclaims"), Some(claims)).await;
+        let claims = self.look(Kind::new("karpenter.sh", "v1", "NodeClaim", "nodeclaims"), Some(claims)).await;
         let (pods, budgets) = if claims.is_empty() {
             (Vec::new(), Vec::new())
         } else {
             (
-                list(Kind::new("", "v1", "Pod", "pods"), None).await,
-                list(Kind::new("policy", "v1", "PodDisruptionBudget", "poddisruptionbudgets"), None).await,
+                self.look(Kind::new("", "v1", "Pod", "pods"), None).await,
+                self.look(Kind::new("policy", "v1", "PodDisruptionBudget", "poddisruptionbudgets"), None).await,
             )
         };
-        let leases = list(Kind::new("coordination.k8s.io", "v1", "Lease", "leases"), None).await;
+        let leases = self.look(Kind::new("coordination.k8s.io", "v1", "Lease", "leases"), None).await;
         let lease = leases
             .into_iter()
             .filter(|lease| lease["metadata"]["name"] == "karpenter-leader-election")
             .max_by_key(|lease| lease["spec"]["renewTime"].as_str().map(str::to_owned));
         View { object, claims, pods, budgets, lease }
+    }
+
+    async fn look(&self, kind: Kind, labels: Option<&str>) -> Vec<Value> {
+        match Objects::all(self.cluster, kind).await {
+            Ok(objects) => objects.list(labels).await.unwrap_or_default(),
+            Err(_) => Vec::new(),
+        }
     }
 }
 

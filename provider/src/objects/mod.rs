@@ -6,6 +6,8 @@
 mod apply;
 mod blockers;
 mod check;
+#[cfg(test)]
+mod coverage;
 mod custom;
 mod delete;
 mod import;

@@ -4,7 +4,7 @@ use super::custom::{Custom, object_of};
 use super::live::{Target, is_ready};
 use super::respell::{Extent, respell};
 use crate::cluster::{Cluster, uid};
-use crate::provider::{Joiner, Part};
+use crate::provider::Joiner;
 use crate::report;
 use serde_json::Value as Json;
 use std::collections::BTreeMap;

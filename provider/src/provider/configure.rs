@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use joiner_aws::{AssumeRole, Aws, Endpoints};
 use std::path::PathBuf;
 use std::sync::Arc;
-use tfplugin::{AttributePath, AttributeValue as _, ConfigureRequest, Configured, Diagnostics, Field, Offers, Provider};
+use tfplugin::{AttributePath, AttributeValue as _, Configured, Context, Diagnostics, Field, Offers, Provider};
 
 /// The field manager when none is set.
 pub(super) const FIELD_MANAGER: &str = "terraform-joiner";
@@ -21,13 +21,13 @@ impl Provider for JoinerProvider {
     type Model = Settings;
     type Data = Joiner;
 
-    async fn validate(&self, config: &Settings) -> Result<Diagnostics, Diagnostics> {
-        check(config).into_result(Diagnostics::new())
+    async fn validate(&self, _: &Context<Joiner>, config: &Settings) -> Result<(), Diagnostics> {
+        check(config).into_result(())
     }
 
     async fn configure(
         &self,
-        _: &ConfigureRequest,
+        _: &Context<Joiner>,
         config: Settings,
     ) -> Result<Configured<Joiner>, Diagnostics> {
         // What is unknown is unknown part by part: a role can be planned while the cluster is not there yet.
@@ -153,7 +153,7 @@ fn aws_settings(block: &AwsSettings) -> joiner_aws::Settings {
             external_id: text(&role.external_id),
         }),
         default_tags: default_tags.known().cloned().unwrap_or_default(),
-        max_attempts: None,
+        ..joiner_aws::Settings::default()
     }
 }
 

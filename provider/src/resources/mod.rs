@@ -5,6 +5,9 @@ mod helm_release;
 mod irsa_role;
 mod node_pool;
 
+#[cfg(test)]
+pub(crate) use self::{ec2_node_class::Ec2NodeClass, node_pool::NodePool};
+
 use crate::provider::Joiner;
 use tfplugin::Offers;
 

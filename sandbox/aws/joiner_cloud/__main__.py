@@ -15,14 +15,27 @@ from .world import Settings, World
 
 
 def arguments(argv: list[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="joiner_cloud", description="A cloud account on one machine: moto and what it lacks.")
+    parser = argparse.ArgumentParser(
+        prog="joiner_cloud", description="A cloud account on one machine: moto and what it lacks."
+    )
     parser.add_argument("--port", type=int, required=True, help="port on 127.0.0.1; 0 takes a free one")
     parser.add_argument("--state-dir", required=True, help="folder for this process's files (port, pid)")
     parser.add_argument("--region", default="us-west-2", help="the account's main region (%(default)s)")
-    parser.add_argument("--pending-seconds", type=float, default=0.0, help="how long an instance is pending (%(default)s)")
-    parser.add_argument("--shutting-down-seconds", type=float, default=0.0, help="how long it is shutting down (%(default)s)")
-    parser.add_argument("--credentials", choices=("strict", "open"), default="strict", help="open accepts any access key as the administrator")
-    parser.add_argument("--policies", choices=("strict", "open"), default="strict", help="open allows every call of a known key")
+    parser.add_argument(
+        "--pending-seconds", type=float, default=0.0, help="how long an instance is pending (%(default)s)"
+    )
+    parser.add_argument(
+        "--shutting-down-seconds", type=float, default=0.0, help="how long it is shutting down (%(default)s)"
+    )
+    parser.add_argument(
+        "--credentials",
+        choices=("strict", "open"),
+        default="strict",
+        help="open accepts any access key as the administrator",
+    )
+    parser.add_argument(
+        "--policies", choices=("strict", "open"), default="strict", help="open allows every call of a known key"
+    )
     parser.add_argument("--rate-limits", action="store_true", help="enforce EC2's request token buckets")
     return parser.parse_args(argv)
 

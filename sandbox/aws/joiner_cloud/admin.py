@@ -144,7 +144,16 @@ def _event(world: World, rest: str, query: dict[str, str], body: Any) -> Any:
         raise AwsError("InvalidEvent", "'detailType' is missing")
     with world.lock:
         region = world.settings.region
-        return {"eventId": events.emit(world, region, body["detailType"], body.get("resources") or [], body.get("detail") or {}, body.get("source") or "aws.ec2")}
+        return {
+            "eventId": events.emit(
+                world,
+                region,
+                body["detailType"],
+                body.get("resources") or [],
+                body.get("detail") or {},
+                body.get("source") or "aws.ec2",
+            )
+        }
 
 
 def _clear_calls(world: World, rest: str, query: dict[str, str], body: Any) -> Any:
@@ -160,7 +169,9 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("DELETE", "clusters"): _delete_cluster,
     ("GET", "calls"): lambda world, rest, query, body: world.calls.counts(),
     ("DELETE", "calls"): _clear_calls,
-    ("GET", "requests"): lambda world, rest, query, body: {"requests": world.calls.recent(int(query.get("limit") or 100))},
+    ("GET", "requests"): lambda world, rest, query, body: {
+        "requests": world.calls.recent(int(query.get("limit") or 100))
+    },
     ("GET", "faults"): lambda world, rest, query, body: {"faults": world.faults.list()},
     ("POST", "faults"): _add_faults,
     ("DELETE", "faults"): _clear_faults,

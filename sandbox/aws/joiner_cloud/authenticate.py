@@ -16,7 +16,9 @@ from .keys import ROOT
 from .world import World
 
 ALGORITHM = "AWS4-HMAC-SHA256"
-_HEADER = re.compile(r"Credential=(?P<scope>[^,\s]+),\s*SignedHeaders=(?P<headers>[^,\s]+),\s*Signature=(?P<signature>[0-9a-f]+)")
+_HEADER = re.compile(
+    r"Credential=(?P<scope>[^,\s]+),\s*SignedHeaders=(?P<headers>[^,\s]+),\s*Signature=(?P<signature>[0-9a-f]+)"
+)
 
 
 def authenticate(world: World, call: Call) -> None:
@@ -51,10 +53,16 @@ def _refused(call: Call, why: str) -> AwsError:
     query = call.protocol == "query"
     if why == "expired":
         return AwsError(
-            "ExpiredToken" if query else "ExpiredTokenException", "The security token included in the request is expired", 403 if query else 400
+            "ExpiredToken" if query else "ExpiredTokenException",
+            "The security token included in the request is expired",
+            403 if query else 400,
         )
     if why == "missing":
-        return AwsError("MissingAuthenticationToken" if query else "MissingAuthenticationTokenException", "Missing Authentication Token", 403)
+        return AwsError(
+            "MissingAuthenticationToken" if query else "MissingAuthenticationTokenException",
+            "Missing Authentication Token",
+            403,
+        )
     if why == "signature":
         return AwsError(
             "SignatureDoesNotMatch" if query else "InvalidSignatureException",
@@ -63,14 +71,20 @@ def _refused(call: Call, why: str) -> AwsError:
             403,
         )
     return AwsError(
-        "InvalidClientTokenId" if query else "UnrecognizedClientException", "The security token included in the request is invalid.", 403
+        "InvalidClientTokenId" if query else "UnrecognizedClientException",
+        "The security token included in the request is invalid.",
+        403,
     )
 
 
 def _check_signature(call: Call, secret: str) -> None:
     query = dict(call.query)
     if call.presigned:
-        scope, signed, signature = query["X-Amz-Credential"], query.get("X-Amz-SignedHeaders", ""), query.get("X-Amz-Signature", "")
+        scope, signed, signature = (
+            query["X-Amz-Credential"],
+            query.get("X-Amz-SignedHeaders", ""),
+            query.get("X-Amz-Signature", ""),
+        )
         stamp = query.get("X-Amz-Date", "")
         payload = hashlib.sha256(b"").hexdigest()
         _check_age(call, stamp, query.get("X-Amz-Expires", "900"))
@@ -96,7 +110,9 @@ def _check_signature(call: Call, secret: str) -> None:
             payload,
         ]
     )
-    text = "\n".join([ALGORITHM, stamp, f"{day}/{region}/{service}/aws4_request", hashlib.sha256(canonical.encode()).hexdigest()])
+    text = "\n".join(
+        [ALGORITHM, stamp, f"{day}/{region}/{service}/aws4_request", hashlib.sha256(canonical.encode()).hexdigest()]
+    )
     expected = hmac.new(_signing_key(secret, day, region, service), text.encode(), hashlib.sha256).hexdigest()
     if not hmac.compare_digest(expected, signature):
         raise _refused(call, "signature")

@@ -86,8 +86,16 @@ def _document(managed: Any) -> str:
 
 def _denied(call: Call, principal: Principal, need: Need, verdict: str) -> AwsError:
     resource = f" on resource: {need.resource}" if need.resource is not None else ""
-    why = "with an explicit deny in an identity-based policy" if verdict == policy.DENIED else f"because no identity-based policy allows the {need.action} action"
+    why = (
+        "with an explicit deny in an identity-based policy"
+        if verdict == policy.DENIED
+        else f"because no identity-based policy allows the {need.action} action"
+    )
     text = f"User: {principal.arn} is not authorized to perform: {need.action}{resource} {why}"
     if call.protocol == "ec2":
-        return AwsError("UnauthorizedOperation", f"You are not authorized to perform this operation. {text}. Encoded authorization failure message: sandbox", 403)
+        return AwsError(
+            "UnauthorizedOperation",
+            f"You are not authorized to perform this operation. {text}. Encoded authorization failure message: sandbox",
+            403,
+        )
     return AwsError("AccessDenied" if call.protocol == "query" else "AccessDeniedException", text, 403)

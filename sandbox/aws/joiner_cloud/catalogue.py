@@ -19,7 +19,9 @@ def offerings(region: str, location_type: str) -> list[tuple[str, str]]:
     """(type, location) pairs, sorted."""
     from .mototune import offerings as rows
 
-    return sorted((row["InstanceType"], row["Location"]) for row in rows(region, location_type) if row["InstanceType"] in types())
+    return sorted(
+        (row["InstanceType"], row["Location"]) for row in rows(region, location_type) if row["InstanceType"] in types()
+    )
 
 
 @functools.cache

@@ -14,8 +14,8 @@ from typing import Any
 from urllib.parse import urlparse
 
 from . import ACCOUNT_ID, catalogue, network
-from .errors import AwsError
 from .ec2.instances import mark_shutting_down
+from .errors import AwsError
 from .world import World
 
 ZONES = 3
@@ -26,7 +26,17 @@ NODE_POLICIES = (
     "AmazonEC2ContainerRegistryPullOnly",
     "AmazonSSMManagedInstanceCore",
 )
-FIELDS = ("name", "version", "endpoint", "certificateAuthority", "oidcIssuer", "jwks", "serviceIpv4Cidr", "tags", "zones")
+FIELDS = (
+    "name",
+    "version",
+    "endpoint",
+    "certificateAuthority",
+    "oidcIssuer",
+    "jwks",
+    "serviceIpv4Cidr",
+    "tags",
+    "zones",
+)
 
 
 @dataclasses.dataclass
@@ -89,7 +99,12 @@ def create(world: World, body: Any) -> dict[str, Any]:
     tags = {"karpenter.sh/discovery": name, f"kubernetes.io/cluster/{name}": "owned"}
     vpc_id, subnet_ids = _network(region, name, tags, int(body.get("zones") or ZONES))
     backend = network.ec2(region)
-    group = backend.create_security_group(f"eks-cluster-sg-{name}", "EKS created security group", vpc_id=vpc_id, tags={"Name": f"eks-cluster-sg-{name}", "aws:eks:cluster-name": name, **tags})
+    group = backend.create_security_group(
+        f"eks-cluster-sg-{name}",
+        "EKS created security group",
+        vpc_id=vpc_id,
+        tags={"Name": f"eks-cluster-sg-{name}", "aws:eks:cluster-name": name, **tags},
+    )
     cluster_role = _role(f"{name}-cluster", "eks.amazonaws.com", ("AmazonEKSClusterPolicy",))
     node_role = _role(f"{name}-node", "ec2.amazonaws.com", NODE_POLICIES)
     cluster = Cluster(
@@ -126,7 +141,7 @@ def _network(region: str, name: str, tags: dict[str, str], zones: int) -> tuple[
     for (zone, _), part in zip(catalogue.zones(region)[:zones], halves):
         subnet = backend.create_subnet(
             vpc.id, str(part), availability_zone=zone,
-            tags={"Name": f"{name}-private-{zone}", "kubernetes.io/role/internal-elb": "1", **tags},
+            tags={"subnet": {"Name": f"{name}-private-{zone}", "kubernetes.io/role/internal-elb": "1", **tags}},
         )  # fmt: skip
         ids.append(subnet.id)
     return vpc.id, ids

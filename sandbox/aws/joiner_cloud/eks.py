@@ -44,7 +44,11 @@ def route(call: Call) -> bool:
             from .call import _json
 
             call.action = name
-            call.params = {**dict(call.query), **_json(call.body), **{k: unquote(v) for k, v in match.groupdict().items()}}
+            call.params = {
+                **dict(call.query),
+                **_json(call.body),
+                **{k: unquote(v) for k, v in match.groupdict().items()},
+            }
             return True
     return False
 
@@ -90,9 +94,7 @@ def describe_cluster(world: World, call: Call) -> Any:
 def _entry(cluster: Cluster, call: Call) -> dict[str, Any]:
     principal = call.params["principal"]
     if principal not in cluster.access:
-        raise AwsError(
-            "ResourceNotFoundException", f"The specified principalArn could not be found: {principal}.", 404
-        )
+        raise AwsError("ResourceNotFoundException", f"The specified principalArn could not be found: {principal}.", 404)
     return cluster.access[principal]
 
 
@@ -105,9 +107,13 @@ def create_entry(world: World, call: Call) -> dict[str, Any]:
     cluster, params = _cluster(world, call), call.params
     principal = params.get("principalArn") or ""
     if not principal.startswith("arn:"):
-        raise AwsError("InvalidParameterException", f"The specified principalArn is invalid: invalid principal '{principal}'")
+        raise AwsError(
+            "InvalidParameterException", f"The specified principalArn is invalid: invalid principal '{principal}'"
+        )
     if principal in cluster.access:
-        raise AwsError("ResourceInUseException", "The specified access entry resource is already in use on this cluster.", 409)
+        raise AwsError(
+            "ResourceInUseException", "The specified access entry resource is already in use on this cluster.", 409
+        )
     kind = params.get("type") or "STANDARD"
     groups = params.get("kubernetesGroups") or []
     if any(g.startswith("system:") for g in groups):

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from .world import World
 
 
-def emit(world: World, region: str, detail_type: str, resources: list[str], detail: dict[str, Any], source: str = "aws.ec2") -> str:
+def emit(
+    world: World, region: str, detail_type: str, resources: list[str], detail: dict[str, Any], source: str = "aws.ec2"
+) -> str:
     """Puts an event on the default bus; rules and targets are moto's. Returns the event's id."""
     from moto.events.models import events_backends
 

@@ -68,7 +68,9 @@ class Front:
         except Exception as unexpected:
             traceback.print_exc()
             name = call.name if call else "?"
-            error = AwsError("InternalError", f"the sandbox failed in {name}: {type(unexpected).__name__}: {unexpected}", 500)
+            error = AwsError(
+                "InternalError", f"the sandbox failed in {name}: {type(unexpected).__name__}: {unexpected}", 500
+            )
             answer = render_error(call, error)
         self._note(call, answer[0], began, repr(error) if error else None)
         return answer
@@ -112,7 +114,9 @@ class Front:
             except AwsError:
                 raise
             except Exception:
-                raise AwsError("InvalidAction", f"The action {call.action} is not valid for this web service.") from None
+                raise AwsError(
+                    "InvalidAction", f"The action {call.action} is not valid for this web service."
+                ) from None
         if call.service == "sqs" and call.action == "ReceiveMessage":
             with world.lock:
                 authorize(world, call)
@@ -167,7 +171,9 @@ def render_error(call: Call | None, error: AwsError) -> Answer:
         )
     elif protocol == "query":
         side = "Receiver" if error.status >= 500 else "Sender"
-        space = wire.model(call.service).metadata.get("xmlNamespace", "") if call and call.service in ("iam", "sts") else ""
+        space = (
+            wire.model(call.service).metadata.get("xmlNamespace", "") if call and call.service in ("iam", "sts") else ""
+        )
         text = (
             f'<ErrorResponse xmlns="{space}"><Error><Type>{side}</Type><Code>{code}</Code><Message>{message}</Message></Error>'
             f"<RequestId>{request_id}</RequestId></ErrorResponse>"
@@ -178,5 +184,3 @@ def render_error(call: Call | None, error: AwsError) -> Answer:
         return error.status, [*headers, ("Content-Type", kind), ("x-amzn-ErrorType", error.code)], body
     body = ('<?xml version="1.0" encoding="UTF-8"?>\n' + text).encode()
     return error.status, [*headers, ("Content-Type", "text/xml;charset=UTF-8")], body
-
-

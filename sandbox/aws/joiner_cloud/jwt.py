@@ -45,7 +45,10 @@ def verify(token: str, jwks: dict[str, Any], now: float) -> dict[str, Any]:
     if not isinstance(body.get("exp"), (int, float)):
         raise _invalid("Missing a required claim: exp")
     if now > body["exp"] + LEEWAY:
-        raise AwsError("ExpiredTokenException", f"Token expired: current date/time {int(now)} must be before the expiration date/time {int(body['exp'])}")
+        raise AwsError(
+            "ExpiredTokenException",
+            f"Token expired: current date/time {int(now)} must be before the expiration date/time {int(body['exp'])}",
+        )
     if isinstance(body.get("nbf"), (int, float)) and now < body["nbf"] - LEEWAY:
         raise _invalid("Token is not valid yet (nbf)")
     return body
@@ -69,7 +72,9 @@ def _signed_by(key: dict[str, Any], algorithm: str, signed: bytes, signature: by
             curve = {"P-256": ec.SECP256R1(), "P-384": ec.SECP384R1(), "P-521": ec.SECP521R1()}[key["crv"]]
             half = len(signature) // 2
             dss = encode_dss_signature(int.from_bytes(signature[:half], "big"), int.from_bytes(signature[half:], "big"))
-            ec.EllipticCurvePublicNumbers(_integer(key["x"]), _integer(key["y"]), curve).public_key().verify(dss, signed, ec.ECDSA(digest))
+            ec.EllipticCurvePublicNumbers(_integer(key["x"]), _integer(key["y"]), curve).public_key().verify(
+                dss, signed, ec.ECDSA(digest)
+            )
             return True
     except (InvalidSignature, KeyError, ValueError):
         return False

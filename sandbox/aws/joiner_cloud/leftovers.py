@@ -17,16 +17,37 @@ MARKS = ("karpenter.sh/", "karpenter.k8s.aws/", "eks:eks-cluster-name", "joiner.
 def of(world: World, cluster: str | None) -> dict[str, Any]:
     """Kind -> list of ``{"id", "tags"}``, and ``count``. Without a cluster, everything that bears a mark of ours."""
     out: dict[str, list[dict[str, Any]]] = {
-        "instances": [_row(i.id, i.tags, state=i.state, type=i.type) for i in world.ec2.instances.values() if i.state != "terminated" and _ours(i.tags, cluster, True)],
+        "instances": [
+            _row(i.id, i.tags, state=i.state, type=i.type)
+            for i in world.ec2.instances.values()
+            if i.state != "terminated" and _ours(i.tags, cluster, True)
+        ],
         "volumes": [_row(v.id, v.tags) for v in world.ec2.volumes.values() if _ours(v.tags, cluster, False)],
-        "launchTemplates": [_row(t.id, t.tags, name=t.name) for t in world.ec2.templates.values() if _ours(t.tags, cluster, t.name.startswith("karpenter.k8s.aws/"))],
+        "launchTemplates": [
+            _row(t.id, t.tags, name=t.name)
+            for t in world.ec2.templates.values()
+            if _ours(t.tags, cluster, t.name.startswith("karpenter.k8s.aws/"))
+        ],
     }
     iam = network.iam()
     made = {n for c in world.clusters.values() for n in (c.node_role_name, f"{c.name}-cluster")}
     profiles = [(p.name, p.path, _tags(p.tags)) for p in iam.instance_profiles.values()]
-    out["instanceProfiles"] = [_row(n, tags, path=path) for n, path, tags in profiles if _ours(tags, cluster, bool(cluster) and _named(n, path, cluster))]
-    out["roles"] = [_row(r.name, _tags(r.tags), path=r.path) for r in iam.roles.values() if r.name not in made and _role_counts(r, cluster)]
-    out["policies"] = [_row(p.arn, _tags(p.tags)) for p in iam.managed_policies.values() if ":aws:policy/" not in p.arn and (cluster is None or cluster in p.name or _ours(_tags(p.tags), cluster, False))]
+    out["instanceProfiles"] = [
+        _row(n, tags, path=path)
+        for n, path, tags in profiles
+        if _ours(tags, cluster, bool(cluster) and _named(n, path, cluster))
+    ]
+    out["roles"] = [
+        _row(r.name, _tags(r.tags), path=r.path)
+        for r in iam.roles.values()
+        if r.name not in made and _role_counts(r, cluster)
+    ]
+    out["policies"] = [
+        _row(p.arn, _tags(p.tags))
+        for p in iam.managed_policies.values()
+        if ":aws:policy/" not in p.arn
+        and (cluster is None or cluster in p.name or _ours(_tags(p.tags), cluster, False))
+    ]
     return {"cluster": cluster, "count": sum(map(len, out.values())), **out}
 
 
@@ -57,4 +78,9 @@ def _role_counts(role: Any, cluster: str | None) -> bool:
     if role.path.startswith("/aws-service-role/"):
         return False
     tags = _tags(role.tags)
-    return cluster is None or cluster in role.name or _ours(tags, cluster, False) or cluster in (role.assume_role_policy_document or "")
+    return (
+        cluster is None
+        or cluster in role.name
+        or _ours(tags, cluster, False)
+        or cluster in (role.assume_role_policy_document or "")
+    )

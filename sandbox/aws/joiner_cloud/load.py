@@ -41,9 +41,9 @@ def load(world: World) -> None:
 
 def _warm(world: World) -> None:
     """Renders the instance types and loads the other services' code, at a low pace, without the lock."""
+    from . import catalogue, pricing
     from .ec2.types import type_xml
     from .wire import model
-    from . import catalogue, pricing
 
     for service in WARM:
         model(service)

@@ -58,9 +58,13 @@ class Moto:
                     close()
         except NotImplementedError as missing:
             # moto says so of actions and of filters; its own text tells which
-            raise AwsError("UnsupportedOperation", f"The sandbox does not implement {call.name}: {missing}", 400) from None
+            raise AwsError(
+                "UnsupportedOperation", f"The sandbox does not implement {call.name}: {missing}", 400
+            ) from None
         except ModuleNotFoundError as missing:
-            raise AwsError("UnsupportedOperation", f"The sandbox does not offer {call.service}: {missing}", 400) from None
+            raise AwsError(
+                "UnsupportedOperation", f"The sandbox does not offer {call.service}: {missing}", 400
+            ) from None
         status = int(got["status"].split(" ", 1)[0])
         page = body[:200].lstrip().lower().startswith(b"<!doctype html")
         if status == 404 and (page or not body):

@@ -37,7 +37,9 @@ def subnets(region: str) -> list[Any]:
 
 def default_subnet(region: str, zone: str | None) -> Any:
     """The default VPC's subnet in a zone, or in the first one."""
-    found = sorted((s for s in subnets(region) if str(s.default_for_az).lower() == "true"), key=lambda s: s.availability_zone)
+    found = sorted(
+        (s for s in subnets(region) if str(s.default_for_az).lower() == "true"), key=lambda s: s.availability_zone
+    )
     for candidate in found:
         if zone in (None, candidate.availability_zone):
             return candidate
@@ -97,12 +99,23 @@ def profile(spec: dict[str, str]) -> Any:
     """moto's instance profile by ``Name`` or ``Arn``; it must exist and hold a role."""
     name, arn = spec.get("Name"), spec.get("Arn")
     if name and arn:
-        raise AwsError("InvalidParameterCombination", "The parameter 'iamInstanceProfile.name' may not be used in combination with 'iamInstanceProfile.arn'")
+        raise AwsError(
+            "InvalidParameterCombination",
+            "The parameter 'iamInstanceProfile.name' may not be used in combination with 'iamInstanceProfile.arn'",
+        )
     for candidate in iam().instance_profiles.values():
         if candidate.name == name or candidate.arn == arn:
             if not candidate.roles:
-                raise AwsError("InvalidParameterValue", f"IAM Instance Profile \"{candidate.arn}\" has no associated IAM Roles")
+                raise AwsError(
+                    "InvalidParameterValue", f'IAM Instance Profile "{candidate.arn}" has no associated IAM Roles'
+                )
             return candidate
     if name:
-        raise AwsError("InvalidParameterValue", f"Value ({name}) for parameter iamInstanceProfile.name is invalid. Invalid IAM Instance Profile name")
-    raise AwsError("InvalidParameterValue", f"Value ({arn}) for parameter iamInstanceProfile.arn is invalid. Invalid IAM Instance Profile ARN")
+        raise AwsError(
+            "InvalidParameterValue",
+            f"Value ({name}) for parameter iamInstanceProfile.name is invalid. Invalid IAM Instance Profile name",
+        )
+    raise AwsError(
+        "InvalidParameterValue",
+        f"Value ({arn}) for parameter iamInstanceProfile.arn is invalid. Invalid IAM Instance Profile ARN",
+    )

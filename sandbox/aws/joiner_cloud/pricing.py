@@ -80,16 +80,21 @@ def product(region: str, name: str) -> str:
 def get_products(world: World, call: Call) -> dict[str, Any]:
     params = call.params
     if params.get("ServiceCode") != "AmazonEC2":
-        raise AwsError("InvalidParameterException", f"The sandbox knows the prices of AmazonEC2 only, not of '{params.get('ServiceCode')}'")
+        raise AwsError(
+            "InvalidParameterException",
+            f"The sandbox knows the prices of AmazonEC2 only, not of '{params.get('ServiceCode')}'",
+        )
     wanted: dict[str, list[str]] = {}
     for item in params.get("Filters") or []:
         kind, field, value = item.get("Type", "TERM_MATCH"), item.get("Field", ""), item.get("Value", "")
         if kind not in ("TERM_MATCH", "EQUALS", "ANY_OF"):
-            raise AwsError("InvalidParameterException", f"Filter type '{kind}' is not supported; TERM_MATCH is expected")
+            raise AwsError(
+                "InvalidParameterException", f"Filter type '{kind}' is not supported; TERM_MATCH is expected"
+            )
         wanted[field] = value.split(",") if kind == "ANY_OF" else [value]
     region = next((r for r in wanted.get("regionCode", []) if r), None)
     if region is None and "location" in wanted:
-        region = next((r for r, l in LOCATIONS.items() if l in wanted["location"]), None)
+        region = next((r for r, place in LOCATIONS.items() if place in wanted["location"]), None)
     family = wanted.pop("productFamily", None)
     found = [
         name

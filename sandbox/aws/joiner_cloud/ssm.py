@@ -105,5 +105,3 @@ def _path(name: str) -> str:
     """A name may be an ARN, and may carry a version."""
     path = name.partition(":parameter")[2] if name.startswith("arn:") else name
     return path.partition(":")[0]
-
-

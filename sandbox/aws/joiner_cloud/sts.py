@@ -35,7 +35,10 @@ def _session(world: World, call: Call, role: Any, name: str) -> dict[str, Any]:
     seconds = int(params.get("DurationSeconds") or 3600)
     longest = int(role.max_session_duration or 3600)
     if not 900 <= seconds <= max(longest, 3600):
-        raise AwsError("ValidationError", f"The requested DurationSeconds {seconds} exceeds the MaxSessionDuration set for this role ({longest}); at least 900 are expected")
+        raise AwsError(
+            "ValidationError",
+            f"The requested DurationSeconds {seconds} exceeds the MaxSessionDuration set for this role ({longest}); at least 900 are expected",
+        )
     arn = f"arn:aws:sts::{ACCOUNT_ID}:assumed-role/{role.name}/{name}"
     principal = Principal("role", arn, ACCOUNT_ID, f"{role.id}:{name}", role.name, params.get("Policy"))
     key = world.keys.issue(principal, time.time() + seconds)
@@ -74,12 +77,18 @@ def with_web_identity(world: World, call: Call) -> dict[str, Any]:
         raise AwsError("InvalidIdentityToken", f"No OpenIDConnect provider found in your account for {issuer}")
     jwks = world.issuers.get(issuer)
     if jwks is None:
-        raise AwsError("InvalidIdentityToken", f"Couldn't retrieve verification key from your identity provider: the sandbox knows no keys of {issuer}")
+        raise AwsError(
+            "InvalidIdentityToken",
+            f"Couldn't retrieve verification key from your identity provider: the sandbox knows no keys of {issuer}",
+        )
     body = jwt.verify(params["WebIdentityToken"], jwks, time.time())
     audiences = body.get("aud")
     audiences = audiences if isinstance(audiences, list) else [audiences]
     if not set(audiences) & set(provider.client_id_list):
-        raise AwsError("InvalidIdentityToken", f"Incorrect token audience: {', '.join(map(str, audiences))}; the provider accepts {', '.join(provider.client_id_list)}")
+        raise AwsError(
+            "InvalidIdentityToken",
+            f"Incorrect token audience: {', '.join(map(str, audiences))}; the provider accepts {', '.join(provider.client_id_list)}",
+        )
     refused = AwsError("AccessDenied", "Not authorized to perform sts:AssumeRoleWithWebIdentity", 403)
     role = _role(params["RoleArn"])
     if role is None:
@@ -108,11 +117,22 @@ def assume_role(world: World, call: Call) -> dict[str, Any]:
     if params.get("ExternalId"):
         context["sts:externalid"] = params["ExternalId"]
     if role is None or not _trusts(role, "sts:AssumeRole", "AWS", names, context):
-        raise AwsError("AccessDenied", f"User: {p.arn} is not authorized to perform: sts:AssumeRole on resource: {params['RoleArn']}", 403)
+        raise AwsError(
+            "AccessDenied",
+            f"User: {p.arn} is not authorized to perform: sts:AssumeRole on resource: {params['RoleArn']}",
+            403,
+        )
     return _session(world, call, role, params["RoleSessionName"])
 
 
 @action("sts", "GetSessionToken")
 def session_token(world: World, call: Call) -> dict[str, Any]:
     key = world.keys.issue(call.principal, time.time() + int(call.params.get("DurationSeconds") or 43200))
-    return {"Credentials": {"AccessKeyId": key.id, "SecretAccessKey": key.secret, "SessionToken": key.token, "Expiration": key.expires}}
+    return {
+        "Credentials": {
+            "AccessKeyId": key.id,
+            "SecretAccessKey": key.secret,
+            "SessionToken": key.token,
+            "Expiration": key.expires,
+        }
+    }

@@ -110,13 +110,22 @@ class Cluster:
             TagSpecifications=[tags("launch-template", **{f"kubernetes.io/cluster/{self.name}": "owned"})],
         )["LaunchTemplate"]
 
-    def fleet(self, types: list[str], kind: str = "on-demand", count: int = 1, strategy: str | None = None, **more: Any) -> dict[str, Any]:
-        overrides = more.pop("overrides", None) or [{"InstanceType": t, "SubnetId": s} for t in types for s in self.subnets]
-        options = {"AllocationStrategy": strategy or ("lowest-price" if kind == "on-demand" else "price-capacity-optimized")}
+    def fleet(
+        self, types: list[str], kind: str = "on-demand", count: int = 1, strategy: str | None = None, **more: Any
+    ) -> dict[str, Any]:
+        overrides = more.pop("overrides", None) or [
+            {"InstanceType": t, "SubnetId": s} for t in types for s in self.subnets
+        ]
+        options = {
+            "AllocationStrategy": strategy or ("lowest-price" if kind == "on-demand" else "price-capacity-optimized")
+        }
         return self.ec2.create_fleet(
             Type="instant",
             LaunchTemplateConfigs=[
-                {"LaunchTemplateSpecification": {"LaunchTemplateName": self.template, "Version": "$Latest"}, "Overrides": overrides}
+                {
+                    "LaunchTemplateSpecification": {"LaunchTemplateName": self.template, "Version": "$Latest"},
+                    "Overrides": overrides,
+                }
             ],
             TargetCapacitySpecification={"TotalTargetCapacity": count, "DefaultTargetCapacityType": kind},
             TagSpecifications=more.pop("tags", [tags("instance", **{f"kubernetes.io/cluster/{self.name}": "owned"})]),

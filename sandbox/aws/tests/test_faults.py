@@ -20,7 +20,14 @@ def test_throttle_once(cloud: Cloud, no_faults: None) -> None:
 
 def test_error_outage_and_latency(cloud: Cloud, no_faults: None) -> None:
     ec2, ssm = cloud.client("ec2"), cloud.client("ssm")
-    cloud.admin("POST", "faults", [{"kind": "error", "code": "VcpuLimitExceeded", "match": {"action": "DescribeVpcs"}}, {"kind": "outage", "match": {"action": "ssm:*"}}])
+    cloud.admin(
+        "POST",
+        "faults",
+        [
+            {"kind": "error", "code": "VcpuLimitExceeded", "match": {"action": "DescribeVpcs"}},
+            {"kind": "outage", "match": {"action": "ssm:*"}},
+        ],
+    )
     assert code(ec2.describe_vpcs) == "VcpuLimitExceeded"
     assert code(ssm.get_parameter, Name="x") == "ServiceUnavailable"
     ec2.describe_subnets()
@@ -41,7 +48,13 @@ def test_lost_response_does_the_work(cloud: Cloud, cluster: Cluster, no_faults: 
 
 
 def test_bad_faults_are_refused(cloud: Cloud) -> None:
-    for bad in ({"kind": "rain"}, {"kind": "error"}, {"kind": "throttle", "times": 0}, {"kind": "throttle", "match": {"colour": "x"}}, {"kid": "throttle"}):
+    for bad in (
+        {"kind": "rain"},
+        {"kind": "error"},
+        {"kind": "throttle", "times": 0},
+        {"kind": "throttle", "match": {"colour": "x"}},
+        {"kid": "throttle"},
+    ):
         with pytest.raises(urllib.error.HTTPError) as refused:
             cloud.admin("POST", "faults", bad)
         assert refused.value.code == 400
@@ -63,11 +76,21 @@ def test_rate_limits(tmp_path: Path) -> None:
         answers = []
         for _ in range(8):
             try:
-                ec2.create_fleet(LaunchTemplateConfigs=[{"LaunchTemplateSpecification": {"LaunchTemplateName": "no", "Version": "1"}}], TargetCapacitySpecification={"TotalTargetCapacity": 1}, Type="instant")
+                ec2.create_fleet(
+                    LaunchTemplateConfigs=[
+                        {"LaunchTemplateSpecification": {"LaunchTemplateName": "none", "Version": "1"}}
+                    ],
+                    TargetCapacitySpecification={"TotalTargetCapacity": 1},
+                    Type="instant",
+                )
             except ec2.exceptions.ClientError as error:
                 answers.append(error.response["Error"]["Code"])
-        assert answers[:5] == ["InvalidLaunchTemplateName.NotFoundException"] * 5 and "RequestLimitExceeded" in answers[5:]
-        rows = ec2.describe_instance_type_offerings(LocationType="availability-zone", Filters=[{"Name": "instance-type", "Values": ["c5n.4xlarge"]}])
+        assert (
+            answers[:5] == ["InvalidLaunchTemplateName.NotFoundException"] * 5 and "RequestLimitExceeded" in answers[5:]
+        )
+        rows = ec2.describe_instance_type_offerings(
+            LocationType="availability-zone", Filters=[{"Name": "instance-type", "Values": ["c5n.4xlarge"]}]
+        )
         assert {"ap-northeast-2a", "ap-northeast-2c"} <= {o["Location"] for o in rows["InstanceTypeOfferings"]}
     finally:
         server.stop()

@@ -75,7 +75,10 @@ class Irsa:
                     "Effect": "Allow",
                     "Principal": {"Federated": provider},
                     "Action": "sts:AssumeRoleWithWebIdentity",
-                    "Condition": {"StringEquals": {f"{host}:aud": "sts.amazonaws.com"}, "StringLike": {f"{host}:sub": "system:serviceaccount:kube-system:*"}},
+                    "Condition": {
+                        "StringEquals": {f"{host}:aud": "sts.amazonaws.com"},
+                        "StringLike": {f"{host}:sub": "system:serviceaccount:kube-system:*"},
+                    },
                 }
             ],
         }
@@ -93,13 +96,24 @@ class Irsa:
         from botocore import UNSIGNED
         from botocore.config import Config
 
-        sts = boto3.client("sts", endpoint_url=self.cloud.url, region_name="us-west-2", config=Config(signature_version=UNSIGNED))
-        arguments = {"RoleArn": self.arn, "RoleSessionName": "test", "WebIdentityToken": token or self.issuer.token(), **more}
+        sts = boto3.client(
+            "sts", endpoint_url=self.cloud.url, region_name="us-west-2", config=Config(signature_version=UNSIGNED)
+        )
+        arguments = {
+            "RoleArn": self.arn,
+            "RoleSessionName": "test",
+            "WebIdentityToken": token or self.issuer.token(),
+            **more,
+        }
         return sts.assume_role_with_web_identity(**arguments)
 
     def client(self, service: str) -> Any:
         c = self.assume()["Credentials"]
-        keys = {"aws_access_key_id": c["AccessKeyId"], "aws_secret_access_key": c["SecretAccessKey"], "aws_session_token": c["SessionToken"]}
+        keys = {
+            "aws_access_key_id": c["AccessKeyId"],
+            "aws_secret_access_key": c["SecretAccessKey"],
+            "aws_session_token": c["SessionToken"],
+        }
         return self.cloud.client(service, **keys)
 
 
@@ -159,7 +173,11 @@ def test_users_have_keys_and_policies(cloud: Cloud) -> None:
 def test_expired_sessions(irsa: Irsa, cloud: Cloud) -> None:
     # sessions last 900 s at least: an invalid token is the part that can be seen without waiting
     c = irsa.assume()["Credentials"]
-    keys = {"aws_access_key_id": c["AccessKeyId"], "aws_secret_access_key": c["SecretAccessKey"], "aws_session_token": "other"}
+    keys = {
+        "aws_access_key_id": c["AccessKeyId"],
+        "aws_secret_access_key": c["SecretAccessKey"],
+        "aws_session_token": "other",
+    }
     assert code(cloud.client("ec2", **keys).describe_instances) == "AuthFailure"
     assert code(cloud.client("iam", **keys).list_roles) == "InvalidClientTokenId"
 
@@ -189,30 +207,69 @@ def test_presigned_identity_as_eks_tokens_have_it(cloud: Cloud) -> None:
 def controller_policy(cluster: str) -> list[dict[str, Any]]:
     """The core of what a node autoscaler needs, scoped as upstream's policy scopes it."""
     arn = "arn:aws:ec2:us-west-2"
-    made = [f"{arn}:*:{kind}/*" for kind in ("fleet", "instance", "volume", "network-interface", "launch-template", "spot-instances-request")]
+    made = [
+        f"{arn}:*:{kind}/*"
+        for kind in ("fleet", "instance", "volume", "network-interface", "launch-template", "spot-instances-request")
+    ]
     owned = {f"aws:RequestTag/kubernetes.io/cluster/{cluster}": "owned"}
     mine = {f"aws:ResourceTag/kubernetes.io/cluster/{cluster}": "owned"}
     return [
-        {"Action": ["ec2:RunInstances", "ec2:CreateFleet"], "Resource": [f"{arn}::image/*", f"{arn}:*:security-group/*", f"{arn}:*:subnet/*"]},
-        {"Action": ["ec2:RunInstances", "ec2:CreateFleet"], "Resource": f"{arn}:*:launch-template/*", "Condition": {"StringEquals": mine}},
-        {"Action": ["ec2:RunInstances", "ec2:CreateFleet", "ec2:CreateLaunchTemplate"], "Resource": made, "Condition": {"StringEquals": owned}},
-        {"Action": "ec2:CreateTags", "Resource": made, "Condition": {"StringEquals": {**owned, "ec2:CreateAction": ["RunInstances", "CreateFleet", "CreateLaunchTemplate"]}}},
+        {
+            "Action": ["ec2:RunInstances", "ec2:CreateFleet"],
+            "Resource": [f"{arn}::image/*", f"{arn}:*:security-group/*", f"{arn}:*:subnet/*"],
+        },
+        {
+            "Action": ["ec2:RunInstances", "ec2:CreateFleet"],
+            "Resource": f"{arn}:*:launch-template/*",
+            "Condition": {"StringEquals": mine},
+        },
+        {
+            "Action": ["ec2:RunInstances", "ec2:CreateFleet", "ec2:CreateLaunchTemplate"],
+            "Resource": made,
+            "Condition": {"StringEquals": owned},
+        },
+        {
+            "Action": "ec2:CreateTags",
+            "Resource": made,
+            "Condition": {
+                "StringEquals": {**owned, "ec2:CreateAction": ["RunInstances", "CreateFleet", "CreateLaunchTemplate"]}
+            },
+        },
         {
             "Action": "ec2:CreateTags",
             "Resource": f"{arn}:*:instance/*",
-            "Condition": {"StringEquals": mine, "ForAllValues:StringEquals": {"aws:TagKeys": ["karpenter.sh/nodeclaim", "Name"]}},
+            "Condition": {
+                "StringEquals": mine,
+                "ForAllValues:StringEquals": {"aws:TagKeys": ["karpenter.sh/nodeclaim", "Name"]},
+            },
         },
-        {"Action": ["ec2:TerminateInstances", "ec2:DeleteLaunchTemplate"], "Resource": [f"{arn}:*:instance/*", f"{arn}:*:launch-template/*"], "Condition": {"StringEquals": mine}},
-        {"Action": "ec2:Describe*", "Resource": "*", "Condition": {"StringEquals": {"aws:RequestedRegion": "us-west-2"}}},
+        {
+            "Action": ["ec2:TerminateInstances", "ec2:DeleteLaunchTemplate"],
+            "Resource": [f"{arn}:*:instance/*", f"{arn}:*:launch-template/*"],
+            "Condition": {"StringEquals": mine},
+        },
+        {
+            "Action": "ec2:Describe*",
+            "Resource": "*",
+            "Condition": {"StringEquals": {"aws:RequestedRegion": "us-west-2"}},
+        },
         {"Action": "ssm:GetParameter", "Resource": "arn:aws:ssm:us-west-2::parameter/aws/service/*"},
-        {"Action": "iam:PassRole", "Resource": f"arn:aws:iam::123456789012:role/{cluster}-node", "Condition": {"StringEquals": {"iam:PassedToService": "ec2.amazonaws.com"}}},
+        {
+            "Action": "iam:PassRole",
+            "Resource": f"arn:aws:iam::123456789012:role/{cluster}-node",
+            "Condition": {"StringEquals": {"iam:PassedToService": "ec2.amazonaws.com"}},
+        },
         {"Action": "eks:DescribeCluster", "Resource": f"arn:aws:eks:us-west-2:123456789012:cluster/{cluster}"},
         {
             "Action": ["iam:CreateInstanceProfile"],
             "Resource": "arn:aws:iam::123456789012:instance-profile/*",
             "Condition": {"StringEquals": owned},
         },
-        {"Action": ["iam:AddRoleToInstanceProfile"], "Resource": "arn:aws:iam::123456789012:instance-profile/*", "Condition": {"StringEquals": mine}},
+        {
+            "Action": ["iam:AddRoleToInstanceProfile"],
+            "Resource": "arn:aws:iam::123456789012:instance-profile/*",
+            "Condition": {"StringEquals": mine},
+        },
     ]
 
 
@@ -228,7 +285,10 @@ def test_least_privilege(cloud: Cloud) -> None:
     assert code(iam.create_instance_profile, InstanceProfileName=f"{name}-p") == "AccessDenied"
     iam.create_instance_profile(InstanceProfileName=f"{name}-p", Tags=own_list)
     iam.add_role_to_instance_profile(InstanceProfileName=f"{name}-p", RoleName=f"{name}-node")
-    assert code(iam.add_role_to_instance_profile, InstanceProfileName=f"{name}-p", RoleName=f"{name}-cluster") == "AccessDenied"
+    assert (
+        code(iam.add_role_to_instance_profile, InstanceProfileName=f"{name}-p", RoleName=f"{name}-cluster")
+        == "AccessDenied"
+    )
     assert code(ssm.get_parameter, Name="/my/secret") == "AccessDeniedException"
     irsa.client("eks").describe_cluster(name=name)
     assert code(irsa.client("eks").describe_cluster, name="another") == "AccessDeniedException"
@@ -256,4 +316,8 @@ def test_least_privilege(cloud: Cloud) -> None:
 
 def _keys(irsa: Irsa) -> dict[str, str]:
     c = irsa.assume()["Credentials"]
-    return {"aws_access_key_id": c["AccessKeyId"], "aws_secret_access_key": c["SecretAccessKey"], "aws_session_token": c["SessionToken"]}
+    return {
+        "aws_access_key_id": c["AccessKeyId"],
+        "aws_secret_access_key": c["SecretAccessKey"],
+        "aws_session_token": c["SessionToken"],
+    }

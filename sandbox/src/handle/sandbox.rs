@@ -115,12 +115,12 @@ impl Sandbox {
         let port = authority.rsplit(':').next().and_then(|port| port.parse().ok()).unwrap_or_default();
         let body = body.map(|body| body.to_string().into_bytes());
         let path = format!("/_sandbox/{}", path.trim_start_matches('/'));
-        supervisor::Emulator::new(port).ask(method, &path, body, Duration::from_secs(60)).await
+        supervisor::Emulator::new(port, &self.record.region).ask(method, &path, body, Duration::from_secs(60)).await
     }
 
     /// The environment for programs that use the sandbox: `KUBECONFIG`, `AWS_*`, `JOINER_SANDBOX`.
     pub fn environment(&self) -> BTreeMap<String, String> {
-        environment(&self.layout, &self.record.aws_endpoint)
+        environment(&self.layout, &self.record)
     }
 
     async fn ask<T: DeserializeOwned>(
@@ -160,12 +160,13 @@ impl Sandbox {
 }
 
 /// The settings that point ordinary tools at a sandbox. The emulator accepts this administrator's key.
-pub(crate) fn environment(layout: &Layout, aws_endpoint: &str) -> BTreeMap<String, String> {
+fn environment(layout: &Layout, record: &Record) -> BTreeMap<String, String> {
     let text = |path: &Path| path.display().to_string();
     [
         ("AWS_ACCESS_KEY_ID", crate::ADMIN_KEY.to_owned()),
-        ("AWS_ENDPOINT_URL", aws_endpoint.to_owned()),
-        ("AWS_REGION", crate::REGION.to_owned()),
+        ("AWS_DEFAULT_REGION", record.region.clone()),
+        ("AWS_ENDPOINT_URL", record.aws_endpoint.clone()),
+        ("AWS_REGION", record.region.clone()),
         ("AWS_SECRET_ACCESS_KEY", crate::ADMIN_SECRET.to_owned()),
         ("JOINER_SANDBOX", text(layout.dir())),
         ("KUBECONFIG", text(&layout.kubeconfig())),

@@ -27,6 +27,8 @@ pub struct UpOptions {
     pub boot_time: Duration,
     /// The cluster to bring up; `None` leaves that to others, such as the `sandbox_cluster` resource.
     pub cluster: Option<ClusterSpec>,
+    /// The account's region, which AWS clients are pointed at.
+    pub region: String,
     /// The emulator's port; a free one when `None`.
     pub aws_port: Option<u16>,
     /// Where the programs of `joiner/<name>` images lie, as `joiner-<name>`.
@@ -48,6 +50,7 @@ impl UpOptions {
             layout,
             boot_time: Duration::from_secs(5),
             cluster: Some(ClusterSpec { name: DEFAULT_NAME.into(), port: None }),
+            region: crate::REGION.to_owned(),
             aws_port: None,
             binaries: executable.parent().unwrap_or(Path::new("/")).to_path_buf(),
             executable,
@@ -114,6 +117,7 @@ fn spawn(options: &UpOptions) -> Result<Child> {
         tools: options.tools.bin.clone(),
         python: options.tools.python.clone(),
         emulator: options.tools.emulator.clone(),
+        region: options.region.clone(),
         aws_port: options.aws_port,
         binaries: options.binaries.clone(),
     };

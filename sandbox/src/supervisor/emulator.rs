@@ -1,6 +1,8 @@
 //! The AWS emulator's process, and what the sandbox asks of it (its routes under `/_sandbox/`).
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::Duration;
 
 use http::Method;
@@ -17,7 +19,8 @@ use crate::process::spawn::{Output, Plan};
 /// The emulator, once started.
 #[derive(Debug, Clone)]
 pub(crate) struct Emulator {
-    port: u16,
+    port: Arc<AtomicU16>,
+    region: Arc<str>,
 }
 
 /// What the emulator is told about a new cluster.
@@ -35,18 +38,30 @@ pub(crate) struct NewCluster<'a> {
 /// The part's name.
 pub(crate) const PART: &str = "emulator";
 
+/// How often a start is tried when ports are taken in between.
+const ATTEMPTS: usize = 3;
+
 /// moto loads the catalogue of every EC2 type when it starts; on a busy machine this takes a while.
 const PATIENCE: Duration = Duration::from_secs(90);
 
 impl Emulator {
-    /// An emulator that will listen on `port`.
-    pub(crate) fn new(port: u16) -> Self {
-        Self { port }
+    /// An emulator that listens, or will, on `port`, for an account in `region`.
+    pub(crate) fn new(port: u16, region: &str) -> Self {
+        Self { port: Arc::new(AtomicU16::new(port)), region: region.into() }
+    }
+
+    fn port(&self) -> u16 {
+        self.port.load(Ordering::Relaxed)
+    }
+
+    /// The account's region.
+    pub(crate) fn region(&self) -> &str {
+        &self.region
     }
 
     /// `127.0.0.1:<port>`.
     pub(crate) fn authority(&self) -> String {
-        format!("127.0.0.1:{}", self.port)
+        format!("127.0.0.1:{}", self.port())
     }
 
     /// `http://127.0.0.1:<port>`.
@@ -54,14 +69,31 @@ impl Emulator {
         format!("http://{}", self.authority())
     }
 
-    /// Starts it and waits until it answers.
+    /// Starts it and waits until it answers. When somebody took its port in between, another is tried, unless this very port
+    /// was asked for.
     pub(super) async fn start(&self, supervisor: &Supervisor) -> Result<()> {
+        let explicit = supervisor.settings.aws_port.is_some();
+        for _ in 1..ATTEMPTS {
+            match self.start_once(supervisor).await {
+                Err(Error::PortBusy { .. }) if !explicit => {
+                    let port = ports::wanted(None, PART)?;
+                    self.port.store(port, Ordering::Relaxed);
+                    supervisor.parts.record_endpoint(&self.url());
+                }
+                other => return other,
+            }
+        }
+        self.start_once(supervisor).await
+    }
+
+    async fn start_once(&self, supervisor: &Supervisor) -> Result<()> {
+        let port = self.port();
         let (settings, layout) = (&supervisor.settings, &supervisor.layout);
         let state = layout.emulator();
         std::fs::create_dir_all(&state).map_err(Error::file("create", &state))?;
         let plan = Plan {
             program: settings.python.clone(),
-            args: ["-m", "joiner_cloud", "--port", &self.port.to_string(), "--state-dir"]
+            args: ["-m", "joiner_cloud", "--port", &port.to_string(), "--region", &self.region, "--state-dir"]
                 .into_iter()
                 .map(Into::into)
                 .chain([state.clone().into()])
@@ -70,11 +102,11 @@ impl Emulator {
             dir: state,
             output: Output::File(layout.log(PART)),
         };
-        supervisor.parts.start(PART, plan, Some(self.port)).await?;
+        supervisor.parts.start(PART, plan, Some(port)).await?;
         let ready = supervisor.parts.wait_ready(PART, PATIENCE, || self.is_healthy()).await;
         match ready {
-            Err(Error::PartFailed { lines, .. }) if ports::is_taken(&lines) => {
-                Err(Error::PortBusy { port: self.port, part: PART.into() })
+            Err(Error::PartFailed { lines, .. }) if ports::is_taken(&lines) || lines.contains("cannot bind") => {
+                Err(Error::PortBusy { port, part: PART.into() })
             }
             other => other,
         }

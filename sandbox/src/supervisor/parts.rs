@@ -156,6 +156,13 @@ impl Parts {
         let _ = tokio::time::timeout(Duration::from_secs(5), ended.wait_for(Option::is_some)).await;
     }
 
+    /// Records where the emulator is.
+    pub(crate) fn record_endpoint(&self, url: &str) {
+        if let Err(error) = self.shared.record.update(|record| record.aws_endpoint = url.to_owned()) {
+            tracing::warn!(%error, "cannot write the sandbox's record");
+        }
+    }
+
     /// Removes the record: nothing runs any more.
     pub(crate) fn remove_record(&self) {
         self.shared.record.remove();

@@ -52,7 +52,7 @@ pub(crate) fn run(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
     tracing_subscriber::fmt()
         .with_ansi(false)
         .with_writer(std::io::stderr)
-        .with_env_filter(tracing_subscriber::EnvFilter::new("info,kube_client=warn,kube_runtime=warn"))
+        .with_env_filter(tracing_subscriber::EnvFilter::new("info,kube_client=warn,kube_client::client::builder=off,kube_runtime=warn"))
         .init();
     let runtime = match Builder::new_multi_thread().worker_threads(2).enable_all().build() {
         Ok(runtime) => runtime,
@@ -83,6 +83,7 @@ async fn serve(settings: Settings) -> Result<()> {
         supervisor: own,
         socket: socket.clone(),
         aws_endpoint: format!("http://127.0.0.1:{port}"),
+        region: settings.region.clone(),
         boot_time_ms: settings.boot_time_ms,
         children: Default::default(),
     };
@@ -91,7 +92,7 @@ async fn serve(settings: Settings) -> Result<()> {
         .map_err(|cause| Error::Start { program: "the spawning thread".into(), cause })?;
     let parts = Parts::new(spawner, record);
     let supervisor = Arc::new(Supervisor {
-        emulator: Emulator::new(port),
+        emulator: Emulator::new(port, &settings.region),
         clusters: Clusters::default(),
         stop: CancellationToken::new(),
         layout,

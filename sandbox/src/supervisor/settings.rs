@@ -19,6 +19,8 @@ pub(crate) struct Settings {
     pub(crate) python: PathBuf,
     /// The folder that holds the emulator's package.
     pub(crate) emulator: PathBuf,
+    /// The account's region.
+    pub(crate) region: String,
     /// The emulator's port; a free one when absent.
     pub(crate) aws_port: Option<u16>,
     /// Where the programs of `joiner/<name>` images lie, as `joiner-<name>`.

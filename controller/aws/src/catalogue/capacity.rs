@@ -16,12 +16,25 @@ const ARM_RESERVED_MIB: i64 = 64;
 const DEFAULT_PODS: i64 = 110;
 
 /// Everything countable; amounts that are zero are left out.
-pub(super) fn capacity(kind: &TypeFacts, class: &NodeClass, memory: i64, storage: i64, pods: i64) -> Resources {
+pub(super) fn capacity(
+    kind: &TypeFacts,
+    class: &NodeClass,
+    memory: i64,
+    storage: i64,
+    pods: i64,
+) -> Resources {
     let gpus = |manufacturer: &str| -> i64 {
-        kind.gpus.iter().filter(|gpu| &*gpu.manufacturer == manufacturer).map(|gpu| i64::from(gpu.count)).sum()
+        kind.gpus
+            .iter()
+            .filter(|gpu| &*gpu.manufacturer == manufacturer)
+            .map(|gpu| i64::from(gpu.count))
+            .sum()
     };
     let devices = kind.neuron.iter().map(|device| i64::from(device.count)).sum();
-    let cores = kind.neuron.first().map_or(0, |device| i64::from(device.count) * i64::from(device.cores));
+    let cores = kind
+        .neuron
+        .first()
+        .map_or(0, |device| i64::from(device.count) * i64::from(device.cores));
     let private_addresses = match family::windows_build(class.family) {
         Some(_) => i64::from(kind.network.addresses) - 1,
         None => 0,
@@ -45,7 +58,12 @@ pub(super) fn memory(kind: &TypeFacts, settings: &Settings) -> i64 {
         return *measured;
     }
     let whole = i64::try_from(kind.memory_mib).unwrap_or(i64::MAX / MIB);
-    let mib = whole - if kind.arch == Arch::Arm64 { ARM_RESERVED_MIB } else { 0 };
+    let mib = whole
+        - if kind.arch == Arch::Arm64 {
+            ARM_RESERVED_MIB
+        } else {
+            0
+        };
     let overhead = (mib * i64::from(settings.vm_memory_overhead)).div_euclid(1_000_000)
         + i64::from((mib * i64::from(settings.vm_memory_overhead)).rem_euclid(1_000_000) != 0);
     (mib - overhead) * MIB
@@ -59,17 +77,27 @@ pub(super) fn ephemeral_storage(kind: &TypeFacts, class: &NodeClass) -> i64 {
         return i64::try_from(gigabytes).unwrap_or(i64::MAX / 1_000_000_000) * 1_000_000_000;
     }
     let size = |disk: &joiner_api::BlockDeviceMapping| {
-        disk.ebs.as_ref().and_then(|ebs| ebs.volume_size.as_ref()).map(Quantity::value)
+        disk.ebs
+            .as_ref()
+            .and_then(|ebs| ebs.volume_size.as_ref())
+            .map(Quantity::value)
     };
-    let root = class.block_devices.iter().find(|disk| disk.root_volume == Some(true)).and_then(size);
+    let root = class
+        .block_devices
+        .iter()
+        .find(|disk| disk.root_volume == Some(true))
+        .and_then(size);
     let own = || match family::ephemeral_device(class.family) {
-        Some(device) => {
-            class.block_devices.iter().find(|disk| disk.device_name.as_deref() == Some(device)).and_then(size)
-        }
+        Some(device) => class
+            .block_devices
+            .iter()
+            .find(|disk| disk.device_name.as_deref() == Some(device))
+            .and_then(size),
         // Only the image knows which disk it is; the last one is the best guess.
         None => class.block_devices.last().and_then(size),
     };
-    root.or_else(own).unwrap_or_else(|| family::default_ephemeral_bytes(class.family))
+    root.or_else(own)
+        .unwrap_or_else(|| family::default_ephemeral_bytes(class.family))
 }
 
 /// The most pods on a node: as set, else by addresses or 110, and never more than `podsPerCore` allows.
@@ -112,7 +140,11 @@ fn efas(kind: &TypeFacts, class: &NodeClass) -> i64 {
 /// A quantity in a kubelet setting, in the core's unit for that resource: thousandths of a core, else bytes or units.
 pub(super) fn amount(resource: &str, text: &str) -> Option<i64> {
     let quantity: Quantity = text.parse().ok()?;
-    Some(if resource == names::RESOURCE_CPU { quantity.milli() } else { quantity.value() })
+    Some(if resource == names::RESOURCE_CPU {
+        quantity.milli()
+    } else {
+        quantity.value()
+    })
 }
 
 /// Whether the family is one of Windows'.

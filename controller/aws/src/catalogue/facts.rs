@@ -158,7 +158,11 @@ impl TypeFacts {
         }
         if let Some(size) = rest.strip_prefix('-') {
             let digits = size.bytes().take_while(u8::is_ascii_digit).count();
-            rest = size.split_at(digits).1.strip_prefix("tb").filter(|_| digits > 0)?;
+            rest = size
+                .split_at(digits)
+                .1
+                .strip_prefix("tb")
+                .filter(|_| digits > 0)?;
         }
         let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
         let (generation, _) = rest.split_at(digits);
@@ -167,7 +171,8 @@ impl TypeFacts {
 
     /// Without a hypervisor.
     pub fn is_metal(&self) -> bool {
-        self.family_and_size().is_some_and(|(_, size)| size.contains("metal"))
+        self.family_and_size()
+            .is_some_and(|(_, size)| size.contains("metal"))
     }
 }
 

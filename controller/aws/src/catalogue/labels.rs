@@ -11,7 +11,12 @@ use joiner_core::requirements::{Requirement, Requirements};
 use joiner_core::text::Text;
 
 /// Every label of the type over its offerings; a label that the type does not have is said to be missing.
-pub(super) fn requirements(facts: &Facts, kind: &TypeFacts, class: &NodeClass, offerings: &[Offering]) -> Requirements {
+pub(super) fn requirements(
+    facts: &Facts,
+    kind: &TypeFacts,
+    class: &NodeClass,
+    offerings: &[Offering],
+) -> Requirements {
     let mut all = places(facts, kind, class, offerings);
     let mut one = |key: &'static str, value: Option<Text>| {
         all.add(match value {
@@ -22,58 +27,116 @@ pub(super) fn requirements(facts: &Facts, kind: &TypeFacts, class: &NodeClass, o
     let text = |part: &str| Some(Text::from(part));
     let number = |number: u64| Some(Text::from(number.to_string()));
 
-    let (type_family, size) = kind.family_and_size().map_or((None, None), |(family, size)| (text(family), text(size)));
+    let (type_family, size) = kind
+        .family_and_size()
+        .map_or((None, None), |(family, size)| (text(family), text(size)));
     let (category, generation) = kind
         .category_and_generation()
-        .map_or((None, None), |(category, generation)| (text(category), text(generation)));
-    let flexible = kind.name.split('.').next().is_some_and(|family| family.contains("-flex"));
+        .map_or((None, None), |(category, generation)| {
+            (text(category), text(generation))
+        });
+    let flexible = kind
+        .name
+        .split('.')
+        .next()
+        .is_some_and(|family| family.contains("-flex"));
     one(keys::INSTANCE_FAMILY, type_family);
     one(keys::INSTANCE_SIZE, size);
     one(keys::INSTANCE_CATEGORY, category);
     one(keys::INSTANCE_GENERATION, generation);
-    one(keys::INSTANCE_CAPABILITY_FLEX, text(if flexible { "true" } else { "false" }));
+    one(
+        keys::INSTANCE_CAPABILITY_FLEX,
+        text(if flexible { "true" } else { "false" }),
+    );
     one(keys::INSTANCE_HYPERVISOR, Some(kind.hypervisor.clone()));
-    one(keys::INSTANCE_ENCRYPTION_IN_TRANSIT, text(if kind.network.encrypted { "true" } else { "false" }));
+    one(
+        keys::INSTANCE_ENCRYPTION_IN_TRANSIT,
+        text(if kind.network.encrypted { "true" } else { "false" }),
+    );
     one(keys::INSTANCE_CPU, number(u64::from(kind.vcpus)));
     let manufacturer = Some(&kind.cpu_manufacturer).filter(|name| !name.is_empty());
-    one(keys::INSTANCE_CPU_MANUFACTURER, manufacturer.map(|name| kebab(name)));
-    one(keys::INSTANCE_CPU_CLOCK_MHZ, kind.clock_mhz.and_then(|clock| number(u64::from(clock))));
+    one(
+        keys::INSTANCE_CPU_MANUFACTURER,
+        manufacturer.map(|name| kebab(name)),
+    );
+    one(
+        keys::INSTANCE_CPU_CLOCK_MHZ,
+        kind.clock_mhz.and_then(|clock| number(u64::from(clock))),
+    );
     one(keys::INSTANCE_MEMORY, number(kind.memory_mib));
-    one(keys::INSTANCE_EBS_BANDWIDTH, kind.ebs_mbps.and_then(|rate| number(u64::from(rate))));
-    one(keys::INSTANCE_NETWORK_BANDWIDTH, kind.network.baseline_mbps.and_then(number));
-    one(keys::INSTANCE_LOCAL_NVME, kind.local_disk_gb.filter(|_| kind.nvme).and_then(number));
+    one(
+        keys::INSTANCE_EBS_BANDWIDTH,
+        kind.ebs_mbps.and_then(|rate| number(u64::from(rate))),
+    );
+    one(
+        keys::INSTANCE_NETWORK_BANDWIDTH,
+        kind.network.baseline_mbps.and_then(number),
+    );
+    one(
+        keys::INSTANCE_LOCAL_NVME,
+        kind.local_disk_gb.filter(|_| kind.nvme).and_then(number),
+    );
 
     let gpu = match &*kind.gpus {
         [only] => Some(only),
         _ => None,
     };
     one(keys::INSTANCE_GPU_NAME, gpu.map(|gpu| kebab(&gpu.name)));
-    one(keys::INSTANCE_GPU_MANUFACTURER, gpu.map(|gpu| kebab(&gpu.manufacturer)));
-    one(keys::INSTANCE_GPU_COUNT, gpu.and_then(|gpu| number(u64::from(gpu.count))));
-    one(keys::INSTANCE_GPU_MEMORY, gpu.and_then(|gpu| number(gpu.memory_mib)));
+    one(
+        keys::INSTANCE_GPU_MANUFACTURER,
+        gpu.map(|gpu| kebab(&gpu.manufacturer)),
+    );
+    one(
+        keys::INSTANCE_GPU_COUNT,
+        gpu.and_then(|gpu| number(u64::from(gpu.count))),
+    );
+    one(
+        keys::INSTANCE_GPU_MEMORY,
+        gpu.and_then(|gpu| number(gpu.memory_mib)),
+    );
 
     let accelerator = match (&*kind.neuron, &*kind.accelerators) {
         ([device], _) => Some((kebab(&device.name), Text::from("aws"), device.count)),
         ([], [other]) => Some((kebab(&other.name), kebab(&other.manufacturer), other.count)),
         _ => None,
     };
-    one(keys::INSTANCE_ACCELERATOR_NAME, accelerator.as_ref().map(|(name, _, _)| name.clone()));
-    one(keys::INSTANCE_ACCELERATOR_MANUFACTURER, accelerator.as_ref().map(|(_, maker, _)| maker.clone()));
-    one(keys::INSTANCE_ACCELERATOR_COUNT, accelerator.and_then(|(_, _, count)| number(u64::from(count))));
+    one(
+        keys::INSTANCE_ACCELERATOR_NAME,
+        accelerator.as_ref().map(|(name, _, _)| name.clone()),
+    );
+    one(
+        keys::INSTANCE_ACCELERATOR_MANUFACTURER,
+        accelerator.as_ref().map(|(_, maker, _)| maker.clone()),
+    );
+    one(
+        keys::INSTANCE_ACCELERATOR_COUNT,
+        accelerator.and_then(|(_, _, count)| number(u64::from(count))),
+    );
     all
 }
 
 /// What does not come from the type alone: name, place, operating system, way of buying, tenancy.
 fn places(facts: &Facts, kind: &TypeFacts, class: &NodeClass, offerings: &[Offering]) -> Requirements {
-    let os = if is_windows(class.family) { keys::OS_WINDOWS } else { keys::OS_LINUX };
-    let zone_ids = offerings.iter().map(|offering| &offering.zone_id).filter(|id| !id.is_empty()).cloned();
+    let os = if is_windows(class.family) {
+        keys::OS_WINDOWS
+    } else {
+        keys::OS_LINUX
+    };
+    let zone_ids = offerings
+        .iter()
+        .map(|offering| &offering.zone_id)
+        .filter(|id| !id.is_empty())
+        .cloned();
     let mut all: Requirements = [
         Requirement::is(keys::INSTANCE_TYPE, kind.name.clone()),
         Requirement::is(keys::ARCH, kind.arch.as_str()),
         Requirement::is(keys::OS, os),
         Requirement::is(keys::REGION, facts.region.clone()),
         Requirement::is_in(keys::ZONE, offerings.iter().map(|offering| offering.zone.clone())),
-        Requirement::is_in(keys::CAPACITY_TYPE, offerings.iter().map(|offering| offering.capacity_type.as_str())),
+        Requirement::is_in(
+            keys::CAPACITY_TYPE,
+            offerings.iter().map(|offering| offering.capacity_type.as_str()),
+        ),
         Requirement::is_in(keys::INSTANCE_TENANCY, ["default", "dedicated"]),
         Requirement::does_not_exist(keys::CAPACITY_RESERVATION_ID),
         Requirement::does_not_exist(keys::CAPACITY_RESERVATION_TYPE),

@@ -16,7 +16,12 @@ const ZONES: &str = "ec2:DescribeAvailabilityZones";
 pub async fn load_facts(aws: &Aws) -> Result<Facts, Error> {
     let region = aws.region().await?;
     let (types, zones, prices) = futures::try_join!(load_types(aws), load_zones(aws), load_prices(aws))?;
-    Ok(Facts { region: region.into(), types, zones, prices })
+    Ok(Facts {
+        region: region.into(),
+        types,
+        zones,
+        prices,
+    })
 }
 
 /// Types for virtual machines and metal with a processor that Kubernetes runs on, and the zones that offer them.
@@ -31,7 +36,13 @@ pub async fn load_types(aws: &Aws) -> Result<BTreeMap<Text, TypeFacts>, Error> {
 
 /// Names and ids of the region's zones. Empty where the caller may not ask: the ids then come from subnets.
 pub async fn load_zones(aws: &Aws) -> Result<BTreeMap<Text, Text>, Error> {
-    let answer = aws.ec2().await?.describe_availability_zones().send().await.named(ZONES);
+    let answer = aws
+        .ec2()
+        .await?
+        .describe_availability_zones()
+        .send()
+        .await
+        .named(ZONES);
     let answer = match answer {
         Ok(answer) => answer,
         Err(Error::Unauthorized(_)) => return Ok(BTreeMap::new()),
@@ -56,7 +67,10 @@ async fn describe_types(aws: &Aws) -> Result<BTreeMap<Text, TypeFacts>, Error> {
         .await?
         .describe_instance_types()
         .filters(filter("supported-virtualization-type", &["hvm"]))
-        .filters(filter("processor-info.supported-architecture", &["x86_64", "arm64"]))
+        .filters(filter(
+            "processor-info.supported-architecture",
+            &["x86_64", "arm64"],
+        ))
         .into_paginator()
         .page_size(100)
         .send();
@@ -86,7 +100,10 @@ async fn describe_offerings(aws: &Aws) -> Result<BTreeMap<Text, BTreeSet<Text>>,
     while let Some(page) = pages.next().await {
         for offering in page.named(OFFERINGS)?.instance_type_offerings() {
             if let (Some(kind), Some(zone)) = (offering.instance_type(), offering.location()) {
-                offered.entry(interner.text(kind.as_str())).or_default().insert(interner.text(zone));
+                offered
+                    .entry(interner.text(kind.as_str()))
+                    .or_default()
+                    .insert(interner.text(zone));
             }
         }
     }
@@ -96,7 +113,10 @@ async fn describe_offerings(aws: &Aws) -> Result<BTreeMap<Text, BTreeSet<Text>>,
 /// Makes one answer compact; `None` for a type without a name, a size or a known processor.
 fn type_facts(info: &ec2::InstanceTypeInfo, interner: &mut Interner) -> Option<TypeFacts> {
     let processor = info.processor_info();
-    let arch = processor?.supported_architectures().iter().find_map(|word| Arch::of_ec2(word.as_str()))?;
+    let arch = processor?
+        .supported_architectures()
+        .iter()
+        .find_map(|word| Arch::of_ec2(word.as_str()))?;
     let sold = |class: ec2::UsageClassType| info.supported_usage_classes().contains(&class);
     let storage = info.instance_storage_info();
     Some(TypeFacts {
@@ -113,7 +133,9 @@ fn type_facts(info: &ec2::InstanceTypeInfo, interner: &mut Interner) -> Option<T
             .supported_features()
             .iter()
             .any(|feature| feature.as_str() == "nested-virtualization"),
-        local_disk_gb: storage.and_then(|storage| storage.total_size_in_gb()).and_then(|size| u64::try_from(size).ok()),
+        local_disk_gb: storage
+            .and_then(|storage| storage.total_size_in_gb())
+            .and_then(|size| u64::try_from(size).ok()),
         nvme: storage
             .and_then(|storage| storage.nvme_support())
             .is_some_and(|support| *support != ec2::EphemeralNvmeSupport::Unsupported),
@@ -132,7 +154,9 @@ fn type_facts(info: &ec2::InstanceTypeInfo, interner: &mut Interner) -> Option<T
 }
 
 fn network(info: Option<&ec2::NetworkInfo>) -> Network {
-    let Some(info) = info else { return Network::default() };
+    let Some(info) = info else {
+        return Network::default();
+    };
     let default_card = info.default_network_card_index().unwrap_or(0);
     let mut cards: Vec<&ec2::NetworkCardInfo> = info.network_cards().iter().collect();
     cards.sort_by_key(|card| card.network_card_index());
@@ -141,19 +165,45 @@ fn network(info: Option<&ec2::NetworkInfo>) -> Network {
         .find(|card| card.network_card_index() == Some(default_card))
         .and_then(|card| card.maximum_network_interfaces())
         .or(info.maximum_network_interfaces());
-    let baselines: Vec<f64> = cards.iter().filter_map(|card| card.baseline_bandwidth_in_gbps()).collect();
+    let baselines: Vec<f64> = cards
+        .iter()
+        .filter_map(|card| card.baseline_bandwidth_in_gbps())
+        .collect();
     Network {
         interfaces: interfaces.and_then(whole).unwrap_or(0),
         addresses: info.ipv4_addresses_per_interface().and_then(whole).unwrap_or(0),
         cards: cards
             .iter()
-            .map(|card| card.maximum_network_interfaces().and_then(|most| u16::try_from(most).ok()).unwrap_or(0))
+            .map(|card| {
+                card.maximum_network_interfaces()
+                    .and_then(|most| u16::try_from(most).ok())
+                    .unwrap_or(0)
+            })
             .collect(),
-        efas: info.efa_info().and_then(|efa| efa.maximum_efa_interfaces()).and_then(whole).unwrap_or(0),
+        efas: info
+            .efa_info()
+            .and_then(|efa| efa.maximum_efa_interfaces())
+            .and_then(whole)
+            .unwrap_or(0),
         ena: info.ena_support() != Some(&ec2::EnaSupport::Unsupported),
         encrypted: info.encryption_in_transit_supported().unwrap_or(false),
-        baseline_mbps: (!baselines.is_empty()).then(|| baselines.iter().sum()).and_then(thousand).map(u64::from),
+        baseline_mbps: baseline_mbps(info.network_performance().unwrap_or_default(), &baselines),
     }
+}
+
+/// Mbit/s that a node can count on: the performance where it is one number (`25 Gigabit`, `8x 100 Gigabit`), the sum of
+/// the cards' baselines (Gbit/s) where it is a peak (`Up to 25 Gigabit`), none where it is a word (`Moderate`).
+fn baseline_mbps(performance: &str, baselines: &[f64]) -> Option<u64> {
+    let speed = performance.strip_suffix(" Gigabit")?;
+    if speed.starts_with("Up to ") {
+        return (!baselines.is_empty())
+            .then(|| baselines.iter().sum())
+            .and_then(thousand)
+            .map(u64::from);
+    }
+    let (cards, speed) = speed.split_once('x').unwrap_or(("1", speed));
+    let cards: u64 = cards.trim().parse().ok()?;
+    Some(u64::from(thousand(speed.trim().parse().ok()?)?) * cards)
 }
 
 fn gpus(info: &ec2::InstanceTypeInfo, interner: &mut Interner) -> Box<[Gpu]> {
@@ -176,7 +226,10 @@ fn accelerators(info: &ec2::InstanceTypeInfo, interner: &mut Interner) -> Box<[A
     if info.neuron_info().is_some() {
         return Box::default();
     }
-    let list = info.inference_accelerator_info().map(|info| info.accelerators()).unwrap_or_default();
+    let list = info
+        .inference_accelerator_info()
+        .map(|info| info.accelerators())
+        .unwrap_or_default();
     list.iter()
         .map(|device| Accelerator {
             name: interner.text(device.name().unwrap_or_default()),
@@ -187,12 +240,19 @@ fn accelerators(info: &ec2::InstanceTypeInfo, interner: &mut Interner) -> Box<[A
 }
 
 fn neuron(info: &ec2::InstanceTypeInfo, interner: &mut Interner) -> Box<[Neuron]> {
-    let list = info.neuron_info().map(|info| info.neuron_devices()).unwrap_or_default();
+    let list = info
+        .neuron_info()
+        .map(|info| info.neuron_devices())
+        .unwrap_or_default();
     list.iter()
         .map(|device| Neuron {
             name: interner.text(device.name().unwrap_or_default()),
             count: device.count().and_then(whole).unwrap_or(0),
-            cores: device.core_info().and_then(|core| core.count()).and_then(whole).unwrap_or(0),
+            cores: device
+                .core_info()
+                .and_then(|core| core.count())
+                .and_then(whole)
+                .unwrap_or(0),
         })
         .collect()
 }
@@ -206,4 +266,27 @@ fn thousand(number: f64) -> Option<u32> {
     let scaled = (number * 1000.0).round();
     // The bounds make the conversion exact.
     (scaled >= 0.0 && scaled <= f64::from(u32::MAX)).then_some(scaled as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bandwidth_is_what_a_node_can_count_on() {
+        for (performance, baselines, want) in [
+            ("Up to 10 Gigabit", [0.75].as_slice(), Some(750)),
+            ("Up to 12.5 Gigabit", &[0.781], Some(781)),
+            ("25 Gigabit", &[25.0], Some(25_000)),
+            // Each card alone can have all of it.
+            ("200 Gigabit", &[200.0, 200.0], Some(200_000)),
+            ("4x 100 Gigabit", &[100.0; 4], Some(400_000)),
+            ("8x400 Gigabit", &[], Some(3_200_000)),
+            ("Moderate", &[0.45], None),
+            ("Up to 10 Gigabit", &[], None),
+            ("", &[], None),
+        ] {
+            assert_eq!(baseline_mbps(performance, baselines), want, "{performance}");
+        }
+    }
 }

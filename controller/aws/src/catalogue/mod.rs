@@ -5,6 +5,7 @@
 
 mod branch;
 mod capacity;
+mod estimate;
 mod facts;
 mod labels;
 mod load;
@@ -37,7 +38,11 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { vm_memory_overhead: 75_000, reserved_interfaces: 0, measured_memory: BTreeMap::new() }
+        Self {
+            vm_memory_overhead: 75_000,
+            reserved_interfaces: 0,
+            measured_memory: BTreeMap::new(),
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! How a type can be bought with a node class: zone by capacity type, with price and availability.
 
+use super::estimate;
 use super::facts::{Facts, TypeFacts};
 use crate::node_class::NodeClass;
 use crate::unavailable::Unavailable;
@@ -19,11 +20,20 @@ pub(super) fn offerings(
 ) -> Vec<Offering> {
     let mut offerings = Vec::new();
     for (zone, zone_id) in zones {
-        let Some(zone) = kind.zones.get(*zone) else { continue };
+        let Some(zone) = kind.zones.get(*zone) else {
+            continue;
+        };
         let subnets = class.subnets_in(zone);
-        let zone_id = facts.zones.get(zone).cloned().unwrap_or_else(|| (*zone_id).into());
+        let zone_id = facts
+            .zones
+            .get(zone)
+            .cloned()
+            .unwrap_or_else(|| (*zone_id).into());
         for capacity_type in [CapacityType::OnDemand, CapacityType::Spot] {
             let price = match capacity_type {
+                CapacityType::OnDemand if kind.on_demand && facts.prices.lacks_on_demand() => {
+                    Some(estimate::on_demand(kind))
+                }
                 CapacityType::OnDemand if kind.on_demand => facts.prices.on_demand(&kind.name),
                 CapacityType::Spot if kind.spot => facts.prices.spot(&kind.name, zone),
                 _ => continue,

@@ -71,7 +71,10 @@ mod tests {
             )
         };
         for (json, want) in [
-            (entry("m5.large", r#"{"USD":"0.0960000000"}"#), Some(("m5.large", 96_000))),
+            (
+                entry("m5.large", r#"{"USD":"0.0960000000"}"#),
+                Some(("m5.large", 96_000)),
+            ),
             (entry("m5.large", r#"{"CNY":"0.0960000000"}"#), None),
             (entry("m5.large", r#"{"USD":"0.0000000000"}"#), None),
             (entry("", r#"{"USD":"0.1"}"#), None),
@@ -79,7 +82,11 @@ mod tests {
             ("nonsense".to_owned(), None),
         ] {
             let got = on_demand_price(&json, "USD");
-            assert_eq!(got.as_ref().map(|(kind, price)| (&**kind, price.micros())), want, "{json}");
+            assert_eq!(
+                got.as_ref().map(|(kind, price)| (&**kind, price.micros())),
+                want,
+                "{json}"
+            );
         }
     }
 }

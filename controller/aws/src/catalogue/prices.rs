@@ -30,6 +30,11 @@ impl PriceBook {
         self.on_demand.get(instance_type).copied()
     }
 
+    /// True if there is no price list, so that prices have to be estimated.
+    pub fn lacks_on_demand(&self) -> bool {
+        self.on_demand.is_empty()
+    }
+
     /// The last known spot price of a type in a zone.
     pub fn spot(&self, instance_type: &str, zone: &str) -> Option<Price> {
         self.spot.get(instance_type)?.get(zone).copied()
@@ -49,10 +54,22 @@ impl PriceBook {
     }
 }
 
-/// Both lists, read side by side.
+/// Both lists, read side by side. A list that cannot be had here (no permission, or no way to it from an isolated network)
+/// stays empty, with a warning: on-demand prices are then estimated and spot is not offered.
 pub async fn load_prices(aws: &Aws) -> Result<PriceBook, Error> {
-    let (on_demand, spot) = futures::try_join!(load_on_demand(aws), load_spot(aws))?;
+    let (on_demand, spot) = futures::join!(load_on_demand(aws), load_spot(aws));
+    let (on_demand, spot) = (or_none(on_demand, "on-demand")?, or_none(spot, "spot")?);
     Ok(PriceBook { on_demand, spot })
+}
+
+fn or_none<T: Default>(list: Result<T, Error>, kind: &'static str) -> Result<T, Error> {
+    match list {
+        Err(error @ (Error::Unauthorized(_) | Error::Unreachable { .. })) => {
+            tracing::warn!(%error, kind, "prices could not be read");
+            Ok(T::default())
+        }
+        list => list,
+    }
 }
 
 /// On-demand prices of the region: shared machines, and metal, which is listed as dedicated.
@@ -77,17 +94,31 @@ async fn products(aws: &Aws, tenancy: &str, family: &str) -> Result<BTreeMap<Tex
         ("tenancy", tenancy),
         ("productFamily", family),
     ] {
-        let filter = pricing::Filter::builder().field(field).r#type(pricing::FilterType::TermMatch).value(value).build();
+        let filter = pricing::Filter::builder()
+            .field(field)
+            .r#type(pricing::FilterType::TermMatch)
+            .value(value)
+            .build();
         match filter {
             Ok(filter) => request = request.filters(filter),
-            Err(_) => return Err(Error::Incomplete { operation: PRODUCTS, part: "filter" }),
+            Err(_) => {
+                return Err(Error::Incomplete {
+                    operation: PRODUCTS,
+                    part: "filter",
+                });
+            }
         }
     }
     let currency = if region.starts_with("cn-") { "CNY" } else { "USD" };
     let mut prices = BTreeMap::new();
     let mut pages = request.into_paginator().page_size(100).send();
     while let Some(page) = pages.next().await {
-        prices.extend(page.named(PRODUCTS)?.price_list().iter().filter_map(|product| on_demand_price(product, currency)));
+        prices.extend(
+            page.named(PRODUCTS)?
+                .price_list()
+                .iter()
+                .filter_map(|product| on_demand_price(product, currency)),
+        );
     }
     Ok(prices)
 }
@@ -124,6 +155,14 @@ pub async fn load_spot(aws: &Aws) -> Result<BTreeMap<Text, BTreeMap<Text, Price>
     }
     Ok(newest
         .into_iter()
-        .map(|(kind, zones)| (kind, zones.into_iter().map(|(zone, (_, price))| (zone, price)).collect()))
+        .map(|(kind, zones)| {
+            (
+                kind,
+                zones
+                    .into_iter()
+                    .map(|(zone, (_, price))| (zone, price))
+                    .collect(),
+            )
+        })
         .collect())
 }

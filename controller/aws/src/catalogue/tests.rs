@@ -49,11 +49,19 @@ fn kind(name: &str) -> TypeFacts {
 }
 
 fn facts(kinds: Vec<TypeFacts>) -> Facts {
-    let prices = kinds.iter().map(|kind| (kind.name.clone(), Price::from_micros(96_000))).collect();
+    let prices = kinds
+        .iter()
+        .map(|kind| (kind.name.clone(), Price::from_micros(96_000)))
+        .collect();
     let spot = kinds
         .iter()
         .map(|kind| {
-            (kind.name.clone(), [("us-west-2a".into(), Price::from_micros(30_000))].into_iter().collect())
+            (
+                kind.name.clone(),
+                [("us-west-2a".into(), Price::from_micros(30_000))]
+                    .into_iter()
+                    .collect(),
+            )
         })
         .collect();
     Facts {
@@ -71,23 +79,39 @@ fn only(facts: &Facts, class: &NodeClass) -> InstanceType {
 }
 
 fn label(kind: &InstanceType, key: &str) -> Option<String> {
-    kind.requirements.get(key).and_then(|requirement| requirement.single()).map(|value| value.to_string())
+    kind.requirements
+        .get(key)
+        .and_then(|requirement| requirement.single())
+        .map(|value| value.to_string())
 }
 
 #[test]
 fn an_ordinary_type_has_all_its_labels() {
     let m5 = only(&facts(vec![kind("m5.large")]), &node_class());
     insta::assert_snapshot!(
-        m5.requirements.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+        m5.requirements
+            .iter()
+            .map(ToString::to_string)
+            .collect::<Vec<_>>()
+            .join("\n")
     );
 }
 
 #[test]
 fn capacity_and_overhead_follow_the_images_formulas() {
     let m5 = only(&facts(vec![kind("m5.large")]), &node_class());
-    assert_eq!(m5.capacity.to_string(), "cpu 2, memory 7577Mi, ephemeral-storage 20Gi, pods 29, vpc.amazonaws.com/pod-eni 9");
-    assert_eq!(m5.overhead.kube_reserved.to_string(), "cpu 70m, memory 574Mi, ephemeral-storage 1Gi");
-    assert_eq!(m5.overhead.eviction_threshold.to_string(), "memory 100Mi, ephemeral-storage 2147483648".replace("2147483648", "2Gi"));
+    assert_eq!(
+        m5.capacity.to_string(),
+        "cpu 2, memory 7577Mi, ephemeral-storage 20Gi, pods 29, vpc.amazonaws.com/pod-eni 9"
+    );
+    assert_eq!(
+        m5.overhead.kube_reserved.to_string(),
+        "cpu 70m, memory 574Mi, ephemeral-storage 1Gi"
+    );
+    assert_eq!(
+        m5.overhead.eviction_threshold.to_string(),
+        "memory 100Mi, ephemeral-storage 2147483648".replace("2147483648", "2Gi")
+    );
     assert!(m5.overhead.system_reserved.is_empty());
 }
 
@@ -96,7 +120,9 @@ fn pods_follow_settings_family_and_interfaces() {
     let with = |change: fn(&mut NodeClass)| {
         let mut class = node_class();
         change(&mut class);
-        only(&facts(vec![kind("m5.large")]), &class).capacity.get(&ResourceName::Pods)
+        only(&facts(vec![kind("m5.large")]), &class)
+            .capacity
+            .get(&ResourceName::Pods)
     };
     assert_eq!(with(|_| {}), 29);
     assert_eq!(with(|class| class.kubelet.max_pods = Some(110)), 110);
@@ -108,21 +134,42 @@ fn pods_follow_settings_family_and_interfaces() {
         }),
         29
     );
-    let reserved = Settings { reserved_interfaces: 1, ..Settings::default() };
-    let types = instance_types(&facts(vec![kind("m5.large")]), &node_class(), &reserved, &Unavailable::default(), now());
+    let reserved = Settings {
+        reserved_interfaces: 1,
+        ..Settings::default()
+    };
+    let types = instance_types(
+        &facts(vec![kind("m5.large")]),
+        &node_class(),
+        &reserved,
+        &Unavailable::default(),
+        now(),
+    );
     assert_eq!(types[0].capacity.get(&ResourceName::Pods), 20);
 }
 
 #[test]
 fn memory_is_estimated_until_it_is_measured() {
-    let arm = TypeFacts { arch: Arch::Arm64, ..kind("m6g.large") };
+    let arm = TypeFacts {
+        arch: Arch::Arm64,
+        ..kind("m6g.large")
+    };
     let memory = |settings: &Settings| {
-        let types = instance_types(&facts(vec![arm.clone()]), &node_class(), settings, &Unavailable::default(), now());
+        let types = instance_types(
+            &facts(vec![arm.clone()]),
+            &node_class(),
+            settings,
+            &Unavailable::default(),
+            now(),
+        );
         types[0].capacity.get(&ResourceName::Memory)
     };
     // 8192 - 64 = 8128; 7.5 % of it is 609.6, rounded up.
     assert_eq!(memory(&Settings::default()), (8128 - 610) * MIB);
-    let measured = Settings { measured_memory: [("m6g.large".into(), 5)].into(), ..Settings::default() };
+    let measured = Settings {
+        measured_memory: [("m6g.large".into(), 5)].into(),
+        ..Settings::default()
+    };
     assert_eq!(memory(&measured), 5);
 }
 
@@ -130,22 +177,43 @@ fn memory_is_estimated_until_it_is_measured() {
 fn storage_is_the_disk_that_pods_write_to() {
     let mapping = |device: &str, size: &str, root: bool| joiner_api::BlockDeviceMapping {
         device_name: Some(device.to_owned()),
-        ebs: Some(joiner_api::BlockDevice { volume_size: Some(size.parse().unwrap()), ..Default::default() }),
+        ebs: Some(joiner_api::BlockDevice {
+            volume_size: Some(size.parse().unwrap()),
+            ..Default::default()
+        }),
         root_volume: root.then_some(true),
     };
-    let nvme = TypeFacts { local_disk_gb: Some(75), nvme: true, ..kind("m5d.large") };
+    let nvme = TypeFacts {
+        local_disk_gb: Some(75),
+        nvme: true,
+        ..kind("m5d.large")
+    };
     let storage = |change: &dyn Fn(&mut NodeClass)| {
         let mut class = node_class();
         change(&mut class);
-        only(&facts(vec![nvme.clone()]), &class).capacity.get(&ResourceName::EphemeralStorage)
+        only(&facts(vec![nvme.clone()]), &class)
+            .capacity
+            .get(&ResourceName::EphemeralStorage)
     };
     assert_eq!(storage(&|_| {}), 20 * GIB);
-    assert_eq!(storage(&|class| class.instance_store = Some(InstanceStorePolicy::RAID0)), 75_000_000_000);
-    assert_eq!(storage(&|class| class.block_devices = vec![mapping("/dev/xvda", "50Gi", false)]), 50 * GIB);
-    assert_eq!(storage(&|class| class.block_devices = vec![mapping("/dev/xvdb", "50Gi", false)]), 20 * GIB);
+    assert_eq!(
+        storage(&|class| class.instance_store = Some(InstanceStorePolicy::RAID0)),
+        75_000_000_000
+    );
+    assert_eq!(
+        storage(&|class| class.block_devices = vec![mapping("/dev/xvda", "50Gi", false)]),
+        50 * GIB
+    );
+    assert_eq!(
+        storage(&|class| class.block_devices = vec![mapping("/dev/xvdb", "50Gi", false)]),
+        20 * GIB
+    );
     assert_eq!(
         storage(&|class| {
-            class.block_devices = vec![mapping("/dev/xvda", "50Gi", false), mapping("/dev/xvdc", "7Gi", true)];
+            class.block_devices = vec![
+                mapping("/dev/xvda", "50Gi", false),
+                mapping("/dev/xvdc", "7Gi", true),
+            ];
         }),
         7 * GIB
     );
@@ -165,7 +233,14 @@ fn offerings_are_where_both_the_type_and_a_subnet_are() {
         .offerings
         .iter()
         .map(|offering| {
-            let Offering { zone, zone_id, capacity_type, price, available, .. } = offering;
+            let Offering {
+                zone,
+                zone_id,
+                capacity_type,
+                price,
+                available,
+                ..
+            } = offering;
             format!("{zone} {zone_id} {capacity_type} {price} {available}")
         })
         .collect();
@@ -189,26 +264,109 @@ fn a_shortage_makes_an_offering_unavailable_and_leaves_it_listed() {
         zone: "us-west-2a".to_owned(),
     };
     out.mark(shortage, "InsufficientInstanceCapacity", now());
-    let types = instance_types(&facts(vec![kind("m5.large")]), &node_class(), &Settings::default(), &out, now());
+    let types = instance_types(
+        &facts(vec![kind("m5.large")]),
+        &node_class(),
+        &Settings::default(),
+        &out,
+        now(),
+    );
     let available: Vec<(&str, CapacityType)> = types[0]
         .offerings
         .iter()
         .filter(|offering| offering.available)
         .map(|offering| (&*offering.zone, offering.capacity_type))
         .collect();
-    assert_eq!(available, [("us-west-2a", CapacityType::OnDemand), ("us-west-2b", CapacityType::OnDemand)]);
+    assert_eq!(
+        available,
+        [
+            ("us-west-2a", CapacityType::OnDemand),
+            ("us-west-2b", CapacityType::OnDemand)
+        ]
+    );
+}
+
+#[test]
+fn without_a_price_list_types_are_ordered_by_size() {
+    let mut facts = facts(vec![
+        kind("m5.large"),
+        TypeFacts {
+            vcpus: 4,
+            memory_mib: 16384,
+            ..kind("m5.xlarge")
+        },
+        TypeFacts {
+            arch: Arch::Arm64,
+            ..kind("m6g.large")
+        },
+    ]);
+    facts.prices = PriceBook::default();
+    let types = instance_types(
+        &facts,
+        &node_class(),
+        &Settings::default(),
+        &Unavailable::default(),
+        now(),
+    );
+    let mut prices: Vec<(Price, &str)> = types
+        .iter()
+        .filter_map(|kind| Some((kind.cheapest(&Default::default())?, &*kind.name)))
+        .collect();
+    prices.sort();
+    let shown: Vec<String> = prices
+        .iter()
+        .map(|(price, name)| format!("{name} {price}"))
+        .collect();
+    assert_eq!(
+        shown,
+        [
+            "m6g.large $0.07894/h",
+            "m5.large $0.098676/h",
+            "m5.xlarge $0.197352/h"
+        ]
+    );
 }
 
 #[test]
 fn types_that_the_class_cannot_use_are_left_out() {
-    let kinds = vec![kind("a1.large"), TypeFacts { zones: BTreeSet::from(["us-west-2d".into()]), ..kind("m5.large") }];
-    assert!(instance_types(&facts(kinds), &node_class(), &Settings::default(), &Unavailable::default(), now()).is_empty());
-    let mut class = node_class();
-    class.subnets = vec![Subnet { id: "s".into(), zone: "us-west-2d".into(), zone_id: String::new() }];
-    class.connection_tracking = Some(joiner_api::ConnectionTracking::default());
-    let xen = TypeFacts { hypervisor: "xen".into(), zones: BTreeSet::from(["us-west-2d".into()]), ..kind("m4.large") };
+    let kinds = vec![
+        kind("a1.large"),
+        TypeFacts {
+            zones: BTreeSet::from(["us-west-2d".into()]),
+            ..kind("m5.large")
+        },
+    ];
     assert!(
-        instance_types(&facts(vec![xen]), &class, &Settings::default(), &Unavailable::default(), now()).is_empty()
+        instance_types(
+            &facts(kinds),
+            &node_class(),
+            &Settings::default(),
+            &Unavailable::default(),
+            now()
+        )
+        .is_empty()
+    );
+    let mut class = node_class();
+    class.subnets = vec![Subnet {
+        id: "s".into(),
+        zone: "us-west-2d".into(),
+        zone_id: String::new(),
+    }];
+    class.connection_tracking = Some(joiner_api::ConnectionTracking::default());
+    let xen = TypeFacts {
+        hypervisor: "xen".into(),
+        zones: BTreeSet::from(["us-west-2d".into()]),
+        ..kind("m4.large")
+    };
+    assert!(
+        instance_types(
+            &facts(vec![xen]),
+            &class,
+            &Settings::default(),
+            &Unavailable::default(),
+            now()
+        )
+        .is_empty()
     );
 }
 
@@ -224,9 +382,21 @@ fn names_tell_category_generation_family_and_size() {
         ("hpc7g.4xlarge", Some("hpc"), Some("7"), "false"),
     ] {
         let found = only(&facts(vec![kind(name)]), &node_class());
-        assert_eq!(label(&found, keys::INSTANCE_CATEGORY).as_deref(), category, "{name}");
-        assert_eq!(label(&found, keys::INSTANCE_GENERATION).as_deref(), generation, "{name}");
-        assert_eq!(label(&found, keys::INSTANCE_CAPABILITY_FLEX).as_deref(), Some(flex), "{name}");
+        assert_eq!(
+            label(&found, keys::INSTANCE_CATEGORY).as_deref(),
+            category,
+            "{name}"
+        );
+        assert_eq!(
+            label(&found, keys::INSTANCE_GENERATION).as_deref(),
+            generation,
+            "{name}"
+        );
+        assert_eq!(
+            label(&found, keys::INSTANCE_CAPABILITY_FLEX).as_deref(),
+            Some(flex),
+            "{name}"
+        );
         let (family, size) = name.split_once('.').unwrap();
         assert_eq!(label(&found, keys::INSTANCE_FAMILY).as_deref(), Some(family));
         assert_eq!(label(&found, keys::INSTANCE_SIZE).as_deref(), Some(size));
@@ -235,17 +405,47 @@ fn names_tell_category_generation_family_and_size() {
 
 #[test]
 fn devices_are_counted_and_named() {
-    let gpu = Gpu { name: "A100".into(), manufacturer: "NVIDIA".into(), count: 8, memory_mib: 40960 };
-    let p4d = only(&facts(vec![TypeFacts { gpus: Box::new([gpu]), ..kind("p4d.24xlarge") }]), &node_class());
+    let gpu = Gpu {
+        name: "A100".into(),
+        manufacturer: "NVIDIA".into(),
+        count: 8,
+        memory_mib: 40960,
+    };
+    let p4d = only(
+        &facts(vec![TypeFacts {
+            gpus: Box::new([gpu]),
+            ..kind("p4d.24xlarge")
+        }]),
+        &node_class(),
+    );
     assert_eq!(p4d.capacity.get(&"nvidia.com/gpu".into()), 8);
     assert_eq!(label(&p4d, keys::INSTANCE_GPU_NAME).as_deref(), Some("a100"));
-    assert_eq!(label(&p4d, keys::INSTANCE_GPU_MANUFACTURER).as_deref(), Some("nvidia"));
+    assert_eq!(
+        label(&p4d, keys::INSTANCE_GPU_MANUFACTURER).as_deref(),
+        Some("nvidia")
+    );
     assert_eq!(label(&p4d, keys::INSTANCE_GPU_COUNT).as_deref(), Some("8"));
     assert_eq!(label(&p4d, keys::INSTANCE_GPU_MEMORY).as_deref(), Some("40960"));
-    let device = Neuron { name: "Inferentia2".into(), count: 6, cores: 2 };
-    let inf2 = only(&facts(vec![TypeFacts { neuron: Box::new([device]), ..kind("inf2.24xlarge") }]), &node_class());
+    let device = Neuron {
+        name: "Inferentia2".into(),
+        count: 6,
+        cores: 2,
+    };
+    let inf2 = only(
+        &facts(vec![TypeFacts {
+            neuron: Box::new([device]),
+            ..kind("inf2.24xlarge")
+        }]),
+        &node_class(),
+    );
     assert_eq!(inf2.capacity.get(&"aws.amazon.com/neuron".into()), 6);
     assert_eq!(inf2.capacity.get(&"aws.amazon.com/neuroncore".into()), 12);
-    assert_eq!(label(&inf2, keys::INSTANCE_ACCELERATOR_NAME).as_deref(), Some("inferentia2"));
-    assert_eq!(label(&inf2, keys::INSTANCE_ACCELERATOR_MANUFACTURER).as_deref(), Some("aws"));
+    assert_eq!(
+        label(&inf2, keys::INSTANCE_ACCELERATOR_NAME).as_deref(),
+        Some("inferentia2")
+    );
+    assert_eq!(
+        label(&inf2, keys::INSTANCE_ACCELERATOR_MANUFACTURER).as_deref(),
+        Some("aws")
+    );
 }

@@ -41,46 +41,86 @@ impl Attachments {
 
 /// Reads all of it. [`Error::NotFound`] if there is no such role.
 pub async fn attachments(aws: &Aws, role: &str) -> Result<Attachments, Error> {
-    let (inline, policies, profiles) =
-        futures::try_join!(inline_policies(aws, role), attached_policies(aws, role), profiles_of(aws, role))?;
-    Ok(Attachments { inline, policies, profiles })
+    let (inline, policies, profiles) = futures::try_join!(
+        inline_policies(aws, role),
+        attached_policies(aws, role),
+        profiles_of(aws, role)
+    )?;
+    Ok(Attachments {
+        inline,
+        policies,
+        profiles,
+    })
 }
 
 /// Makes or replaces an inline policy.
 pub async fn put_inline_policy(aws: &Aws, role: &str, name: &str, document: &str) -> Result<(), Error> {
-    let call = aws.iam().await?.put_role_policy().role_name(role).policy_name(name).policy_document(document);
+    let call = aws
+        .iam()
+        .await?
+        .put_role_policy()
+        .role_name(role)
+        .policy_name(name)
+        .policy_document(document);
     call.send().await.named(PUT_INLINE)?;
     Ok(())
 }
 
 /// Removes an inline policy; true if there was one.
 pub async fn delete_inline_policy(aws: &Aws, role: &str, name: &str) -> Result<bool, Error> {
-    let call = aws.iam().await?.delete_role_policy().role_name(role).policy_name(name);
+    let call = aws
+        .iam()
+        .await?
+        .delete_role_policy()
+        .role_name(role)
+        .policy_name(name);
     Ok(found(call.send().await.named(DELETE_INLINE))?.is_some())
 }
 
 /// Attaches a policy; attaching it again changes nothing.
 pub async fn attach_policy(aws: &Aws, role: &str, arn: &str) -> Result<(), Error> {
-    aws.iam().await?.attach_role_policy().role_name(role).policy_arn(arn).send().await.named(ATTACH)?;
+    aws.iam()
+        .await?
+        .attach_role_policy()
+        .role_name(role)
+        .policy_arn(arn)
+        .send()
+        .await
+        .named(ATTACH)?;
     Ok(())
 }
 
 /// Detaches a policy; true if it was attached.
 pub async fn detach_policy(aws: &Aws, role: &str, arn: &str) -> Result<bool, Error> {
-    let call = aws.iam().await?.detach_role_policy().role_name(role).policy_arn(arn);
+    let call = aws
+        .iam()
+        .await?
+        .detach_role_policy()
+        .role_name(role)
+        .policy_arn(arn);
     Ok(found(call.send().await.named(DETACH))?.is_some())
 }
 
 async fn inline_policies(aws: &Aws, role: &str) -> Result<BTreeMap<String, String>, Error> {
     let client = aws.iam().await?;
-    let mut pages = client.list_role_policies().role_name(role).into_paginator().send();
+    let mut pages = client
+        .list_role_policies()
+        .role_name(role)
+        .into_paginator()
+        .send();
     let mut names = Vec::new();
     while let Some(page) = pages.next().await {
         names.extend(page.named(LIST_INLINE)?.policy_names().iter().cloned());
     }
     let mut policies = BTreeMap::new();
     for name in names {
-        let answer = client.get_role_policy().role_name(role).policy_name(&name).send().await.named(GET_INLINE);
+        let answer = client
+            .get_role_policy()
+            .role_name(role)
+            .policy_name(&name)
+            .send()
+            .await
+            .named(GET_INLINE);
         // One that was removed since it was listed is no error.
         if let Some(policy) = found(answer)? {
             policies.insert(name, document(policy.policy_document()));
@@ -90,21 +130,41 @@ async fn inline_policies(aws: &Aws, role: &str) -> Result<BTreeMap<String, Strin
 }
 
 async fn attached_policies(aws: &Aws, role: &str) -> Result<BTreeSet<String>, Error> {
-    let mut pages = aws.iam().await?.list_attached_role_policies().role_name(role).into_paginator().send();
+    let mut pages = aws
+        .iam()
+        .await?
+        .list_attached_role_policies()
+        .role_name(role)
+        .into_paginator()
+        .send();
     let mut arns = BTreeSet::new();
     while let Some(page) = pages.next().await {
         let page = page.named(LIST_ATTACHED)?;
-        arns.extend(page.attached_policies().iter().filter_map(|policy| policy.policy_arn().map(str::to_owned)));
+        arns.extend(
+            page.attached_policies()
+                .iter()
+                .filter_map(|policy| policy.policy_arn().map(str::to_owned)),
+        );
     }
     Ok(arns)
 }
 
 async fn profiles_of(aws: &Aws, role: &str) -> Result<BTreeSet<String>, Error> {
-    let mut pages = aws.iam().await?.list_instance_profiles_for_role().role_name(role).into_paginator().send();
+    let mut pages = aws
+        .iam()
+        .await?
+        .list_instance_profiles_for_role()
+        .role_name(role)
+        .into_paginator()
+        .send();
     let mut names = BTreeSet::new();
     while let Some(page) = pages.next().await {
         let page = page.named(LIST_PROFILES)?;
-        names.extend(page.instance_profiles().iter().map(|profile| profile.instance_profile_name().to_owned()));
+        names.extend(
+            page.instance_profiles()
+                .iter()
+                .map(|profile| profile.instance_profile_name().to_owned()),
+        );
     }
     Ok(names)
 }
@@ -127,7 +187,11 @@ mod tests {
         now.profiles.insert("p".to_owned());
         assert_eq!(
             now.foreign(&ours),
-            ["inline policy debug", "attached policy arn:aws:iam::aws:policy/B", "instance profile p"]
+            [
+                "inline policy debug",
+                "attached policy arn:aws:iam::aws:policy/B",
+                "instance profile p"
+            ]
         );
     }
 }

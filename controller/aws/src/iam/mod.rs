@@ -4,11 +4,11 @@ mod attachments;
 mod role;
 
 pub use attachments::{
-    attach_policy, attachments, delete_inline_policy, detach_policy, put_inline_policy, Attachments,
+    Attachments, attach_policy, attachments, delete_inline_policy, detach_policy, put_inline_policy,
 };
 pub use role::{
-    create_role, delete_role, get_role, set_boundary, set_description, set_max_session, set_role_tags, set_trust, NewRole, Ownership,
-    Role,
+    NewRole, Ownership, Role, create_role, delete_role, get_role, set_boundary, set_description,
+    set_max_session, set_role_tags, set_trust,
 };
 
 use crate::error::Error;
@@ -24,14 +24,19 @@ pub(crate) fn iam_tags(tags: &Tags, operation: &'static str) -> Result<Vec<iam::
                 .key(key)
                 .value(value)
                 .build()
-                .map_err(|_| Error::Incomplete { operation, part: "tag" })
+                .map_err(|_| Error::Incomplete {
+                    operation,
+                    part: "tag",
+                })
         })
         .collect()
 }
 
 /// Tags as IAM gives them.
 pub(crate) fn from_iam_tags(tags: &[iam::Tag]) -> Tags {
-    tags.iter().map(|tag| (tag.key().to_owned(), tag.value().to_owned())).collect()
+    tags.iter()
+        .map(|tag| (tag.key().to_owned(), tag.value().to_owned()))
+        .collect()
 }
 
 /// A policy document in an answer is percent-encoded.

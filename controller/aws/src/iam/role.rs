@@ -79,7 +79,14 @@ pub struct NewRole {
 
 /// The role; `None` if there is none of the name.
 pub async fn get_role(aws: &Aws, name: &str) -> Result<Option<Role>, Error> {
-    let answer = aws.iam().await?.get_role().role_name(name).send().await.named(GET);
+    let answer = aws
+        .iam()
+        .await?
+        .get_role()
+        .role_name(name)
+        .send()
+        .await
+        .named(GET);
     Ok(found(answer)?.and_then(|output| output.role).as_ref().map(role))
 }
 
@@ -100,32 +107,63 @@ pub async fn create_role(aws: &Aws, new: &NewRole) -> Result<Role, Error> {
         .send()
         .await
         .named(CREATE)?;
-    let made = output.role.ok_or(Error::Incomplete { operation: CREATE, part: "Role" })?;
+    let made = output.role.ok_or(Error::Incomplete {
+        operation: CREATE,
+        part: "Role",
+    })?;
     Ok(role(&made))
 }
 
 /// Deletes the role; true if there was one. Its policies must be detached and its profiles left before, see
 /// [`super::attachments`]; else the answer is [`Error::Conflict`].
 pub async fn delete_role(aws: &Aws, name: &str) -> Result<bool, Error> {
-    let answer = aws.iam().await?.delete_role().role_name(name).send().await.named(DELETE);
+    let answer = aws
+        .iam()
+        .await?
+        .delete_role()
+        .role_name(name)
+        .send()
+        .await
+        .named(DELETE);
     Ok(found(answer)?.is_some())
 }
 
 /// Replaces the trust policy.
 pub async fn set_trust(aws: &Aws, name: &str, trust: &str) -> Result<(), Error> {
-    aws.iam().await?.update_assume_role_policy().role_name(name).policy_document(trust).send().await.named(TRUST)?;
+    aws.iam()
+        .await?
+        .update_assume_role_policy()
+        .role_name(name)
+        .policy_document(trust)
+        .send()
+        .await
+        .named(TRUST)?;
     Ok(())
 }
 
 /// Replaces the description.
 pub async fn set_description(aws: &Aws, name: &str, description: &str) -> Result<(), Error> {
-    aws.iam().await?.update_role().role_name(name).description(description).send().await.named(UPDATE)?;
+    aws.iam()
+        .await?
+        .update_role()
+        .role_name(name)
+        .description(description)
+        .send()
+        .await
+        .named(UPDATE)?;
     Ok(())
 }
 
 /// Replaces the longest session, in seconds.
 pub async fn set_max_session(aws: &Aws, name: &str, seconds: i32) -> Result<(), Error> {
-    aws.iam().await?.update_role().role_name(name).max_session_duration(seconds).send().await.named(UPDATE)?;
+    aws.iam()
+        .await?
+        .update_role()
+        .role_name(name)
+        .max_session_duration(seconds)
+        .send()
+        .await
+        .named(UPDATE)?;
     Ok(())
 }
 
@@ -134,11 +172,21 @@ pub async fn set_boundary(aws: &Aws, name: &str, boundary: Option<&str>) -> Resu
     let client = aws.iam().await?;
     match boundary {
         Some(arn) => {
-            let call = client.put_role_permissions_boundary().role_name(name).permissions_boundary(arn);
+            let call = client
+                .put_role_permissions_boundary()
+                .role_name(name)
+                .permissions_boundary(arn);
             call.send().await.named(PUT_BOUNDARY)?;
         }
         None => {
-            found(client.delete_role_permissions_boundary().role_name(name).send().await.named(DELETE_BOUNDARY))?;
+            found(
+                client
+                    .delete_role_permissions_boundary()
+                    .role_name(name)
+                    .send()
+                    .await
+                    .named(DELETE_BOUNDARY),
+            )?;
         }
     }
     Ok(())
@@ -150,10 +198,22 @@ pub async fn set_role_tags(aws: &Aws, name: &str, current: &Tags, wanted: &Tags)
     let (add, remove) = changes(current, &wanted);
     let client = aws.iam().await?;
     if !remove.is_empty() {
-        client.untag_role().role_name(name).set_tag_keys(Some(remove)).send().await.named(UNTAG)?;
+        client
+            .untag_role()
+            .role_name(name)
+            .set_tag_keys(Some(remove))
+            .send()
+            .await
+            .named(UNTAG)?;
     }
     if !add.is_empty() {
-        client.tag_role().role_name(name).set_tags(Some(iam_tags(&add, TAG)?)).send().await.named(TAG)?;
+        client
+            .tag_role()
+            .role_name(name)
+            .set_tags(Some(iam_tags(&add, TAG)?))
+            .send()
+            .await
+            .named(TAG)?;
     }
     Ok(())
 }
@@ -165,7 +225,11 @@ fn changes(current: &Tags, wanted: &Tags) -> (Tags, Vec<String>) {
         .map(|(key, value)| (key.clone(), value.clone()))
         .collect();
     // Tags under aws: are Amazon's and cannot be removed.
-    let remove = current.keys().filter(|key| !wanted.contains_key(*key) && !key.starts_with("aws:")).cloned().collect();
+    let remove = current
+        .keys()
+        .filter(|key| !wanted.contains_key(*key) && !key.starts_with("aws:"))
+        .cloned()
+        .collect();
     (add, remove)
 }
 
@@ -191,14 +255,20 @@ mod tests {
     use super::*;
 
     fn tags(pairs: &[(&str, &str)]) -> Tags {
-        pairs.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
+        pairs
+            .iter()
+            .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
+            .collect()
     }
 
     #[test]
     fn only_what_differs_is_changed() {
         let current = tags(&[("a", "1"), ("b", "2"), ("c", "3"), ("aws:cf", "x")]);
         let wanted = tags(&[("a", "1"), ("b", "9"), ("d", "4")]);
-        assert_eq!(changes(&current, &wanted), (tags(&[("b", "9"), ("d", "4")]), vec!["c".to_owned()]));
+        assert_eq!(
+            changes(&current, &wanted),
+            (tags(&[("b", "9"), ("d", "4")]), vec!["c".to_owned()])
+        );
         assert_eq!(changes(&wanted, &wanted), (Tags::new(), Vec::new()));
     }
 }

@@ -42,7 +42,9 @@ impl FreeAddresses {
         for subnet in &class.subnets {
             let free = self.0.get(&subnet.id).copied().unwrap_or(0);
             let rank = (!unavailable.covers_subnet(&subnet.id, now), free);
-            let better = best.get(subnet.zone.as_str()).is_none_or(|(known, _)| *known < rank);
+            let better = best
+                .get(subnet.zone.as_str())
+                .is_none_or(|(known, _)| *known < rank);
             if better {
                 best.insert(&subnet.zone, (rank, &subnet.id));
             }

@@ -91,7 +91,10 @@ impl LaunchError {
         match self {
             Self::InsufficientCapacity { .. } => "InsufficientCapacityError",
             Self::NodeClassNotReady { .. } => "NodeClassNotReady",
-            Self::UserData { cause: UserDataError::TooLong { .. }, .. } => "UserDataSizeLimitExceeded",
+            Self::UserData {
+                cause: UserDataError::TooLong { .. },
+                ..
+            } => "UserDataSizeLimitExceeded",
             Self::UserData { .. } => "NodeClassNotReady",
             Self::Throttled { .. } => "RequestLimitExceeded",
             Self::Unauthorized { .. } => "Unauthorized",
@@ -111,7 +114,9 @@ fn reason_of(code: &str, message: &str) -> &'static str {
         "InternalError" => "InternalError",
         "PendingVerification" => "AccountPendingVerification",
         _ if message.contains("belong to different networks") => "SecurityGroupSubnetVPCMismatch",
-        _ if message.contains("iamInstanceProfile.name is invalid") || message.contains("Invalid IAM Instance Profile") => {
+        _ if message.contains("iamInstanceProfile.name is invalid")
+            || message.contains("Invalid IAM Instance Profile") =>
+        {
             "InstanceProfileNameInvalid"
         }
         _ if message.contains("User data is limited to") => "UserDataSizeLimitExceeded",

@@ -43,12 +43,17 @@ pub struct Override {
 /// [`LaunchError::NodeClassNotReady`] where no image or no subnet suits any of the plan's choices;
 /// [`LaunchError::UserData`] where the user data cannot be made.
 pub fn groups(order: &Order<'_>, subnets: &BTreeMap<&str, &str>) -> Result<Vec<Group>, LaunchError> {
-    let not_ready = |reason: String| LaunchError::NodeClassNotReady { name: order.class.name.clone(), reason };
+    let not_ready = |reason: String| LaunchError::NodeClassNotReady {
+        name: order.class.name.clone(),
+        reason,
+    };
     let types: BTreeMap<&str, &InstanceType> = order.types.iter().map(|kind| (&*kind.name, kind)).collect();
     let mut overrides: BTreeMap<Shape, Vec<Override>> = BTreeMap::new();
     let (mut without_image, mut without_subnet) = (Vec::new(), Vec::new());
     for choice in order.plan.choices.iter().take(MAX_OVERRIDES) {
-        let Some(kind) = types.get(&*choice.instance_type) else { continue };
+        let Some(kind) = types.get(&*choice.instance_type) else {
+            continue;
+        };
         let Some(subnet) = subnets.get(&*choice.zone) else {
             without_subnet.push(&*choice.zone);
             continue;
@@ -57,17 +62,22 @@ pub fn groups(order: &Order<'_>, subnets: &BTreeMap<&str, &str>) -> Result<Vec<G
             without_image.push(&*choice.instance_type);
             continue;
         };
-        overrides.entry(shape(order, kind, image)).or_default().push(Override {
-            instance_type: choice.instance_type.to_string(),
-            zone: choice.zone.to_string(),
-            subnet: (*subnet).to_owned(),
-            image: image.to_owned(),
-            price: choice.price,
-        });
+        overrides
+            .entry(shape(order, kind, image))
+            .or_default()
+            .push(Override {
+                instance_type: choice.instance_type.to_string(),
+                zone: choice.zone.to_string(),
+                subnet: (*subnet).to_owned(),
+                image: image.to_owned(),
+                price: choice.price,
+            });
     }
     if overrides.is_empty() {
         return Err(not_ready(if let Some(kind) = without_image.first() {
-            format!("none of its images runs on {kind}; extend amiSelectorTerms, or narrow the pool to the images' types")
+            format!(
+                "none of its images runs on {kind}; extend amiSelectorTerms, or narrow the pool to the images' types"
+            )
         } else if let Some(zone) = without_subnet.first() {
             format!("it has no subnet in zone {zone}; extend subnetSelectorTerms")
         } else {
@@ -76,7 +86,12 @@ pub fn groups(order: &Order<'_>, subnets: &BTreeMap<&str, &str>) -> Result<Vec<G
     }
     overrides
         .into_iter()
-        .map(|(shape, overrides)| Ok(Group { template: template(order, &shape)?, overrides }))
+        .map(|(shape, overrides)| {
+            Ok(Group {
+                template: template(order, &shape)?,
+                overrides,
+            })
+        })
         .collect()
 }
 
@@ -86,7 +101,10 @@ fn image_for<'a>(order: &'a Order<'_>, kind: &InstanceType) -> Option<&'a str> {
         .class
         .images
         .iter()
-        .find(|image| kind.requirements.is_compatible(&image.requirements, Undefined::Missing))
+        .find(|image| {
+            kind.requirements
+                .is_compatible(&image.requirements, Undefined::Missing)
+        })
         .map(|image| image.id.as_str())
 }
 
@@ -96,6 +114,10 @@ fn shape(order: &Order<'_>, kind: &InstanceType, image: &str) -> Shape {
     Shape {
         image: image.to_owned(),
         max_pods: kind.capacity.get(&ResourceName::Pods),
-        efas: if wants_fabric { kind.capacity.get(&adapters) } else { 0 },
+        efas: if wants_fabric {
+            kind.capacity.get(&adapters)
+        } else {
+            0
+        },
     }
 }

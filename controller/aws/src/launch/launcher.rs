@@ -33,7 +33,12 @@ pub struct Launcher {
 impl Launcher {
     /// A launcher for the cluster of that name. Makes no call.
     pub fn new(aws: Aws, cluster: &str) -> Self {
-        Self { aws, cluster: cluster.to_owned(), templates: Templates::default(), addresses: Mutex::default() }
+        Self {
+            aws,
+            cluster: cluster.to_owned(),
+            templates: Templates::default(),
+            addresses: Mutex::default(),
+        }
     }
 
     /// Takes over a count of free addresses, from resolving a node class.
@@ -94,7 +99,9 @@ impl Launcher {
 
     /// Deletes all launch templates of a node class that goes away; returns their names.
     pub async fn delete_templates(&self, node_class: &str) -> Result<Vec<String>, Error> {
-        self.templates.delete_of_class(&self.aws, &self.cluster, node_class).await
+        self.templates
+            .delete_of_class(&self.aws, &self.cluster, node_class)
+            .await
     }
 
     async fn attempt(
@@ -107,14 +114,21 @@ impl Launcher {
         self.ensure_templates(groups, now).await?;
         let client = self.aws.ec2().await.map_err(LaunchError::of)?;
         let tags = self.aws.with_default_tags(&order.tags());
-        let answer = create_fleet(client, order, groups, &tags, attempt).send().await.named(CREATE_FLEET);
+        let answer = create_fleet(client, order, groups, &tags, attempt)
+            .send()
+            .await
+            .named(CREATE_FLEET);
         let answer = answer.map_err(LaunchError::of)?;
         outcome(order, instances_in(&answer), &errors_in(&answer))
     }
 
     async fn ensure_templates(&self, groups: &[Group], now: Timestamp) -> Result<(), LaunchError> {
-        let made = groups.iter().map(|group| self.templates.ensure(&self.aws, &group.template, now));
-        futures::future::try_join_all(made).await.map_err(LaunchError::of)?;
+        let made = groups
+            .iter()
+            .map(|group| self.templates.ensure(&self.aws, &group.template, now));
+        futures::future::try_join_all(made)
+            .await
+            .map_err(LaunchError::of)?;
         Ok(())
     }
 
@@ -127,7 +141,9 @@ impl Launcher {
         now: Timestamp,
     ) -> Result<Launched, LaunchError> {
         let tag = launch_tag(order.claims);
-        let found = instances::of_launch(&self.aws, &self.cluster, &tag).await.map_err(LaunchError::of)?;
+        let found = instances::of_launch(&self.aws, &self.cluster, &tag)
+            .await
+            .map_err(LaunchError::of)?;
         if found.is_empty() {
             return self.attempt(order, groups, 1, now).await;
         }
@@ -163,9 +179,13 @@ impl Launcher {
 fn instances_in(answer: &CreateFleetOutput) -> Vec<FleetInstance> {
     let mut all = Vec::new();
     for entry in answer.instances() {
-        let choice = entry.launch_template_and_overrides().and_then(|used| used.overrides());
+        let choice = entry
+            .launch_template_and_overrides()
+            .and_then(|used| used.overrides());
         let text = |part: Option<&str>| part.unwrap_or_default().to_owned();
-        let kind = entry.instance_type().or_else(|| choice.and_then(|choice| choice.instance_type()));
+        let kind = entry
+            .instance_type()
+            .or_else(|| choice.and_then(|choice| choice.instance_type()));
         for id in entry.instance_ids() {
             all.push(FleetInstance {
                 id: id.clone(),
@@ -184,12 +204,18 @@ fn errors_in(answer: &CreateFleetOutput) -> Vec<FleetError> {
         .errors()
         .iter()
         .map(|error| {
-            let choice = error.launch_template_and_overrides().and_then(|used| used.overrides());
+            let choice = error
+                .launch_template_and_overrides()
+                .and_then(|used| used.overrides());
             let text = |part: Option<&str>| part.unwrap_or_default().to_owned();
             FleetError {
                 code: text(error.error_code()),
                 message: text(error.error_message()),
-                instance_type: text(choice.and_then(|choice| choice.instance_type()).map(ec2::InstanceType::as_str)),
+                instance_type: text(
+                    choice
+                        .and_then(|choice| choice.instance_type())
+                        .map(ec2::InstanceType::as_str),
+                ),
                 zone: text(choice.and_then(|choice| choice.availability_zone())),
                 subnet: text(choice.and_then(|choice| choice.subnet_id())),
             }

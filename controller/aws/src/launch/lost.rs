@@ -14,7 +14,11 @@ pub const MAX_BATCH: usize = 19;
 
 /// Value of the tag [`tags::LAUNCH`]: a short hash of each claim's uid, in the order of their names.
 pub fn launch_tag(claims: &[ClaimKey]) -> String {
-    sorted(claims).iter().map(|claim| short(&claim.uid)).collect::<Vec<_>>().join(".")
+    sorted(claims)
+        .iter()
+        .map(|claim| short(&claim.uid))
+        .collect::<Vec<_>>()
+        .join(".")
 }
 
 /// The token by which EC2 recognises an order that is given again. `attempt` counts orders that are meant to be new.
@@ -64,7 +68,10 @@ pub fn find_lost<'a>(
         let of_order = instances.iter().find(|instance| {
             free(instance, &taken)
                 && instance.node_claim().is_none()
-                && instance.tags.get(tags::LAUNCH).is_some_and(|tag| tag.split('.').any(|part| part == hash))
+                && instance
+                    .tags
+                    .get(tags::LAUNCH)
+                    .is_some_and(|tag| tag.split('.').any(|part| part == hash))
         });
         if let Some(instance) = of_order {
             taken.insert(&instance.id);

@@ -34,7 +34,9 @@ impl Tenancy {
     /// The tenancy that requirements ask for; shared where both will do.
     pub fn of(requirements: &Requirements) -> Self {
         match requirements.get(INSTANCE_TENANCY) {
-            Some(asked) if !asked.allows(Some("default")) && asked.allows(Some("dedicated")) => Self::Dedicated,
+            Some(asked) if !asked.allows(Some("default")) && asked.allows(Some("dedicated")) => {
+                Self::Dedicated
+            }
             _ => Self::Default,
         }
     }
@@ -77,6 +79,11 @@ pub struct Order<'a> {
 impl Order<'_> {
     /// Tags of everything that comes of the order.
     pub fn tags(&self) -> Tags {
-        tags::for_launch(&self.cluster.name, self.node_pool, &self.class.name, &self.class.tags)
+        tags::for_launch(
+            &self.cluster.name,
+            self.node_pool,
+            &self.class.name,
+            &self.class.tags,
+        )
     }
 }

@@ -85,7 +85,10 @@ pub(super) fn outcome(
         return Err(failure(errors, shortages));
     }
     instances.sort_by(|a, b| a.id.cmp(&b.id));
-    let mut launched = Launched { shortages, ..Launched::default() };
+    let mut launched = Launched {
+        shortages,
+        ..Launched::default()
+    };
     let mut instances = instances.into_iter();
     for ClaimKey { name, uid: _ } in sorted(order.claims) {
         match instances.next() {
@@ -119,10 +122,17 @@ fn shortages(capacity_type: CapacityType, errors: &[FleetError]) -> Vec<(Shortag
     let mut found = Vec::new();
     for error in errors {
         if error.code == NO_SPOT_ROLE {
-            let spot = Shortage::CapacityType { capacity_type: CapacityType::Spot.as_str().to_owned() };
+            let spot = Shortage::CapacityType {
+                capacity_type: CapacityType::Spot.as_str().to_owned(),
+            };
             found.push((spot, error.code.clone()));
         } else if error.code == "InsufficientFreeAddressesInSubnet" && !error.subnet.is_empty() {
-            found.push((Shortage::Subnet { id: error.subnet.clone() }, error.code.clone()));
+            found.push((
+                Shortage::Subnet {
+                    id: error.subnet.clone(),
+                },
+                error.code.clone(),
+            ));
         } else if SHORT_OF_CAPACITY.contains(&error.code.as_str()) && !error.instance_type.is_empty() {
             let offering = Shortage::Offering {
                 capacity_type: capacity_type.as_str().to_owned(),
@@ -138,15 +148,22 @@ fn shortages(capacity_type: CapacityType, errors: &[FleetError]) -> Vec<(Shortag
 }
 
 fn failure(errors: &[FleetError], shortages: Vec<(Shortage, String)>) -> LaunchError {
-    let is_short = |error: &FleetError| SHORT_OF_CAPACITY.contains(&error.code.as_str()) || error.code == NO_SPOT_ROLE;
-    let words: BTreeSet<String> = errors.iter().map(|error| format!("{}: {}", error.code, error.message)).collect();
+    let is_short =
+        |error: &FleetError| SHORT_OF_CAPACITY.contains(&error.code.as_str()) || error.code == NO_SPOT_ROLE;
+    let words: BTreeSet<String> = errors
+        .iter()
+        .map(|error| format!("{}: {}", error.code, error.message))
+        .collect();
     let mut detail = words.into_iter().collect::<Vec<_>>().join("; ");
     if detail.is_empty() {
         // An instant fleet without instances and without errors: EC2 gave up on all pools.
         "no instance and no reason was returned".clone_into(&mut detail);
     }
     match errors.iter().find(|error| !is_short(error)) {
-        Some(other) => LaunchError::Fleet { code: other.code.clone(), detail },
+        Some(other) => LaunchError::Fleet {
+            code: other.code.clone(),
+            detail,
+        },
         None => LaunchError::InsufficientCapacity { shortages, detail },
     }
 }

@@ -13,7 +13,11 @@ use aws_sdk_ec2::types as ec2;
 use joiner_core::catalogue::CapacityType;
 
 /// CreateLaunchTemplate of a template; `tags` are those of its data with the connection's default tags.
-pub(super) fn create_template(client: &Client, spec: &TemplateSpec, tags: &Tags) -> CreateLaunchTemplateFluentBuilder {
+pub(super) fn create_template(
+    client: &Client,
+    spec: &TemplateSpec,
+    tags: &Tags,
+) -> CreateLaunchTemplateFluentBuilder {
     client
         .create_launch_template()
         .launch_template_name(spec.name())
@@ -112,7 +116,10 @@ fn dollars(micros: u64) -> f64 {
 }
 
 pub(super) fn tagged(resource: ec2::ResourceType, tags: &Tags) -> ec2::TagSpecification {
-    ec2::TagSpecification::builder().resource_type(resource).set_tags(Some(ec2_tags(tags))).build()
+    ec2::TagSpecification::builder()
+        .resource_type(resource)
+        .set_tags(Some(ec2_tags(tags)))
+        .build()
 }
 
 fn data(spec: &TemplateSpec, tags: &Tags) -> ec2::RequestLaunchTemplateData {
@@ -127,12 +134,18 @@ fn data(spec: &TemplateSpec, tags: &Tags) -> ec2::RequestLaunchTemplateData {
         .image_id(&spec.image)
         .user_data(&spec.user_data)
         .iam_instance_profile(
-            ec2::LaunchTemplateIamInstanceProfileSpecificationRequest::builder().name(&spec.instance_profile).build(),
+            ec2::LaunchTemplateIamInstanceProfileSpecificationRequest::builder()
+                .name(&spec.instance_profile)
+                .build(),
         )
         .set_block_device_mappings(
             (!spec.disks.is_empty()).then(|| spec.disks.iter().map(block_device).collect()),
         )
-        .monitoring(ec2::LaunchTemplatesMonitoringRequest::builder().enabled(spec.detailed_monitoring).build())
+        .monitoring(
+            ec2::LaunchTemplatesMonitoringRequest::builder()
+                .enabled(spec.detailed_monitoring)
+                .build(),
+        )
         .metadata_options(
             ec2::LaunchTemplateInstanceMetadataOptionsRequest::builder()
                 .http_endpoint(endpoint.as_str().into())
@@ -144,9 +157,16 @@ fn data(spec: &TemplateSpec, tags: &Tags) -> ec2::RequestLaunchTemplateData {
                 .build(),
         )
         .set_network_interfaces(Some(
-            spec.interfaces.iter().map(|interface| network_interface(spec, interface)).collect(),
+            spec.interfaces
+                .iter()
+                .map(|interface| network_interface(spec, interface))
+                .collect(),
         ))
-        .placement(ec2::LaunchTemplatePlacementRequest::builder().tenancy(spec.tenancy.as_str().into()).build())
+        .placement(
+            ec2::LaunchTemplatePlacementRequest::builder()
+                .tenancy(spec.tenancy.as_str().into())
+                .build(),
+        )
         .capacity_reservation_specification(
             ec2::LaunchTemplateCapacityReservationSpecificationRequest::builder()
                 .capacity_reservation_preference(ec2::CapacityReservationPreference::None)
@@ -158,7 +178,9 @@ fn data(spec: &TemplateSpec, tags: &Tags) -> ec2::RequestLaunchTemplateData {
     }
     if let Some(switch) = &spec.nested_virtualization {
         data = data.cpu_options(
-            ec2::LaunchTemplateCpuOptionsRequest::builder().nested_virtualization(switch.as_str().into()).build(),
+            ec2::LaunchTemplateCpuOptionsRequest::builder()
+                .nested_virtualization(switch.as_str().into())
+                .build(),
         );
     }
     data.build()
@@ -210,13 +232,16 @@ fn network_interface(
         primary_ipv6,
         tracks_connections,
     } = interface;
-    let tracking = spec.connection_tracking.filter(|_| *tracks_connections).map(|(tcp, stream, udp)| {
-        ec2::ConnectionTrackingSpecificationRequest::builder()
-            .set_tcp_established_timeout(tcp)
-            .set_udp_stream_timeout(stream)
-            .set_udp_timeout(udp)
-            .build()
-    });
+    let tracking = spec
+        .connection_tracking
+        .filter(|_| *tracks_connections)
+        .map(|(tcp, stream, udp)| {
+            ec2::ConnectionTrackingSpecificationRequest::builder()
+                .set_tcp_established_timeout(tcp)
+                .set_udp_stream_timeout(stream)
+                .set_udp_timeout(udp)
+                .build()
+        });
     ec2::LaunchTemplateInstanceNetworkInterfaceSpecificationRequest::builder()
         .set_network_card_index(*card)
         .device_index(*device)

@@ -108,7 +108,11 @@ impl TemplateSpec {
     pub fn name(&self) -> String {
         // The data holds only text, numbers and lists, which always serialise.
         let json = serde_json::to_vec(self).unwrap_or_default();
-        format!("{}/{}", joiner_api::labels::AWS_GROUP, hex::encode(&Sha256::digest(json)[..12]))
+        format!(
+            "{}/{}",
+            joiner_api::labels::AWS_GROUP,
+            hex::encode(&Sha256::digest(json)[..12])
+        )
     }
 }
 
@@ -131,9 +135,15 @@ pub fn template(order: &Order<'_>, shape: &Shape) -> Result<TemplateSpec, Launch
         detailed_monitoring: class.detailed_monitoring,
         interfaces: interfaces(order, shape),
         connection_tracking: class.connection_tracking.as_ref().map(|tracking| {
-            (tracking.tcp_established_timeout, tracking.udp_stream_timeout, tracking.udp_timeout)
+            (
+                tracking.tcp_established_timeout,
+                tracking.udp_stream_timeout,
+                tracking.udp_timeout,
+            )
         }),
-        nested_virtualization: class.nested_virtualization.map(|switch| switch.as_str().to_owned()),
+        nested_virtualization: class
+            .nested_virtualization
+            .map(|switch| switch.as_str().to_owned()),
         tenancy: order.tenancy.as_str().to_owned(),
         spot,
         tags: order.tags(),
@@ -142,16 +152,28 @@ pub fn template(order: &Order<'_>, shape: &Shape) -> Result<TemplateSpec, Launch
 
 fn user_data(order: &Order<'_>, shape: &Shape) -> Result<String, LaunchError> {
     let class = order.class;
-    let mut labels: BTreeMap<String, String> =
-        order.labels.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
-    labels.insert(CAPACITY_TYPE.to_owned(), order.plan.capacity_type.as_str().to_owned());
+    let mut labels: BTreeMap<String, String> = order
+        .labels
+        .iter()
+        .map(|(key, value)| (key.to_string(), value.to_string()))
+        .collect();
+    labels.insert(
+        CAPACITY_TYPE.to_owned(),
+        order.plan.capacity_type.as_str().to_owned(),
+    );
     if class.family != AmiFamily::Custom {
         // The node registers with all its taints; taking them over later would bring back startup taints.
         labels.insert(DO_NOT_SYNC_TAINTS.to_owned(), "true".to_owned());
     }
     let taints: Vec<Taint> = order.taints.iter().chain(order.startup_taints).cloned().collect();
     let image_version = if class.alias_version.is_empty() {
-        version_in_name(class.images.iter().find(|image| image.id == shape.image).map_or("", |image| &image.name))
+        version_in_name(
+            class
+                .images
+                .iter()
+                .find(|image| image.id == shape.image)
+                .map_or("", |image| &image.name),
+        )
     } else {
         &class.alias_version
     };
@@ -167,23 +189,35 @@ fn user_data(order: &Order<'_>, shape: &Shape) -> Result<String, LaunchError> {
     };
     render(class.family, &bootstrap)
         .map(|data| data.base64())
-        .map_err(|cause| LaunchError::UserData { name: class.name.clone(), cause })
+        .map_err(|cause| LaunchError::UserData {
+            name: class.name.clone(),
+            cause,
+        })
 }
 
 /// `v1.46.0` of `bottlerocket-aws-k8s-1.33-x86_64-v1.46.0-431fe75a`; "" where there is none.
 fn version_in_name(name: &str) -> &str {
-    name.split('-').find(|part| part.starts_with('v') && part.contains('.')).unwrap_or("")
+    name.split('-')
+        .find(|part| part.starts_with('v') && part.contains('.'))
+        .unwrap_or("")
 }
 
 fn disks(class: &NodeClass) -> Vec<Disk> {
     let own = &class.block_devices;
-    let mappings: Vec<BlockDeviceMapping> =
-        if own.is_empty() { family::default_block_devices(class.family) } else { own.clone() };
+    let mappings: Vec<BlockDeviceMapping> = if own.is_empty() {
+        family::default_block_devices(class.family)
+    } else {
+        own.clone()
+    };
     mappings.into_iter().map(disk).collect()
 }
 
 fn disk(mapping: BlockDeviceMapping) -> Disk {
-    let BlockDeviceMapping { device_name, ebs, root_volume: _ } = mapping;
+    let BlockDeviceMapping {
+        device_name,
+        ebs,
+        root_volume: _,
+    } = mapping;
     let ebs = ebs.unwrap_or_default();
     let small = |number: i64| i32::try_from(number).ok().filter(|number| *number != 0);
     Disk {
@@ -224,9 +258,12 @@ fn interfaces(order: &Order<'_>, shape: &Shape) -> Vec<Interface> {
         let of = |written: &joiner_api::NetworkInterface| {
             let place = (Some(written.network_card_index), written.device_index);
             match written.interface_type {
-                InterfaceType::Interface => {
-                    Interface { card: place.0, device: place.1, kind: Some("interface".to_owned()), ..ordinary.clone() }
-                }
+                InterfaceType::Interface => Interface {
+                    card: place.0,
+                    device: place.1,
+                    kind: Some("interface".to_owned()),
+                    ..ordinary.clone()
+                },
                 // EC2 refuses addresses on an interface that carries fabric traffic alone.
                 InterfaceType::EfaOnly => Interface {
                     card: place.0,

@@ -90,7 +90,12 @@ impl Templates {
     }
 
     /// Deletes all templates of a node class; returns the names.
-    pub(super) async fn delete_of_class(&self, aws: &Aws, cluster: &str, class: &str) -> Result<Vec<String>, Error> {
+    pub(super) async fn delete_of_class(
+        &self,
+        aws: &Aws,
+        cluster: &str,
+        class: &str,
+    ) -> Result<Vec<String>, Error> {
         let names = list(
             aws,
             vec![
@@ -108,7 +113,10 @@ impl Templates {
 
     fn touch(&self, name: &str, now: Timestamp) -> Arc<OnceCell<()>> {
         let mut known = self.lock();
-        let entry = known.entry(name.to_owned()).or_insert_with(|| Entry { made: Arc::default(), used: now });
+        let entry = known.entry(name.to_owned()).or_insert_with(|| Entry {
+            made: Arc::default(),
+            used: now,
+        });
         entry.used = now;
         entry.made.clone()
     }
@@ -120,19 +128,34 @@ impl Templates {
 }
 
 async fn list(aws: &Aws, filters: Vec<aws_sdk_ec2::types::Filter>) -> Result<Vec<String>, Error> {
-    let call = aws.ec2().await?.describe_launch_templates().set_filters(Some(filters));
+    let call = aws
+        .ec2()
+        .await?
+        .describe_launch_templates()
+        .set_filters(Some(filters));
     let mut pages = call.into_paginator().page_size(200).send();
     let mut names = Vec::new();
     while let Some(page) = pages.next().await {
         let page = page.named(DESCRIBE)?;
-        names.extend(page.launch_templates().iter().filter_map(|template| template.launch_template_name().map(str::to_owned)));
+        names.extend(
+            page.launch_templates()
+                .iter()
+                .filter_map(|template| template.launch_template_name().map(str::to_owned)),
+        );
     }
     names.sort();
     Ok(names)
 }
 
 async fn delete(aws: &Aws, name: &str) -> Result<(), Error> {
-    let answer = aws.ec2().await?.delete_launch_template().launch_template_name(name).send().await.named(DELETE);
+    let answer = aws
+        .ec2()
+        .await?
+        .delete_launch_template()
+        .launch_template_name(name)
+        .send()
+        .await
+        .named(DELETE);
     found(answer)?;
     tracing::debug!(launch_template = %name, "deleted launch template");
     Ok(())

@@ -41,7 +41,14 @@ fn kind(name: &str, arch: Arch, interfaces: u32) -> TypeFacts {
         local_disk_gb: None,
         nvme: false,
         ebs_mbps: None,
-        network: Network { interfaces, addresses: 10, cards: Box::new([3]), efas: 1, ena: true, ..Network::default() },
+        network: Network {
+            interfaces,
+            addresses: 10,
+            cards: Box::new([3]),
+            efas: 1,
+            ena: true,
+            ..Network::default()
+        },
         gpus: Box::default(),
         accelerators: Box::default(),
         neuron: Box::default(),
@@ -124,12 +131,18 @@ impl Store {
 
     fn groups(&self) -> Result<Vec<Group>, LaunchError> {
         let free = FreeAddresses::default();
-        groups(&self.order(), &free.choose(&self.class, &Unavailable::default(), now()))
+        groups(
+            &self.order(),
+            &free.choose(&self.class, &Unavailable::default(), now()),
+        )
     }
 }
 
 fn claim(name: &str) -> ClaimKey {
-    ClaimKey { name: name.to_owned(), uid: format!("uid of {name}") }
+    ClaimKey {
+        name: name.to_owned(),
+        uid: format!("uid of {name}"),
+    }
 }
 
 #[test]
@@ -145,7 +158,13 @@ fn offerings_that_differ_in_image_or_pods_get_their_own_template() {
         .iter()
         .flat_map(|group| {
             group.overrides.iter().map(|choice| {
-                let Override { instance_type, zone, subnet, image, price } = choice;
+                let Override {
+                    instance_type,
+                    zone,
+                    subnet,
+                    image,
+                    price,
+                } = choice;
                 assert_eq!(*image, group.template.image);
                 format!("{image} {instance_type} {zone} {subnet} {price}")
             })
@@ -162,7 +181,11 @@ fn offerings_that_differ_in_image_or_pods_get_their_own_template() {
     );
     let names: BTreeSet<String> = groups.iter().map(|group| group.template.name()).collect();
     assert_eq!(names.len(), 3);
-    assert!(names.iter().all(|name| name.starts_with("karpenter.k8s.aws/") && name.len() <= 128));
+    assert!(
+        names
+            .iter()
+            .all(|name| name.starts_with("karpenter.k8s.aws/") && name.len() <= 128)
+    );
 }
 
 #[test]
@@ -227,7 +250,10 @@ fn what_does_not_go_together_is_explained() {
     let no_image = reason(&[("m6g.large", "us-west-2a")], |store| {
         store.class.images.retain(|image| image.id == "ami-amd64");
     });
-    assert!(no_image.contains("none of its images runs on m6g.large"), "{no_image}");
+    assert!(
+        no_image.contains("none of its images runs on m6g.large"),
+        "{no_image}"
+    );
     let no_subnet = reason(&[("m5.large", "us-west-2d")], |_| {});
     assert!(no_subnet.contains("no subnet in zone us-west-2d"), "{no_subnet}");
 }
@@ -245,13 +271,20 @@ fn the_subnet_with_the_most_free_addresses_is_used() {
     };
     let mut free = FreeAddresses::default();
     let mut out = Unavailable::default();
-    let chosen = |free: &FreeAddresses, out: &Unavailable| free.choose(&class, out, now())["us-west-2b"].to_owned();
+    let chosen =
+        |free: &FreeAddresses, out: &Unavailable| free.choose(&class, out, now())["us-west-2b"].to_owned();
     assert_eq!(chosen(&free, &out), "subnet-b1");
     free.count(&[found("subnet-b1", 100), found("subnet-b2", 120)]);
     assert_eq!(chosen(&free, &out), "subnet-b2");
     free.take("subnet-b2", 29);
     assert_eq!(chosen(&free, &out), "subnet-b1");
-    out.mark(Shortage::Subnet { id: "subnet-b1".to_owned() }, "InsufficientFreeAddressesInSubnet", now());
+    out.mark(
+        Shortage::Subnet {
+            id: "subnet-b1".to_owned(),
+        },
+        "InsufficientFreeAddressesInSubnet",
+        now(),
+    );
     assert_eq!(chosen(&free, &out), "subnet-b2");
     free.exhausted("subnet-b2");
     assert_eq!(chosen(&free, &out), "subnet-b2");
@@ -281,10 +314,17 @@ fn error(code: &str) -> FleetError {
 fn instances_go_to_claims_in_a_fixed_order() {
     let mut store = Store::new(&[("m5.large", "us-west-2a")]);
     store.claims = vec![claim("c"), claim("a"), claim("b")];
-    let launched = outcome(&store.order(), vec![instance("i-2"), instance("i-1")], &[error("InsufficientInstanceCapacity")]);
+    let launched = outcome(
+        &store.order(),
+        vec![instance("i-2"), instance("i-1")],
+        &[error("InsufficientInstanceCapacity")],
+    );
     let launched = launched.unwrap();
-    let pairs: Vec<(&str, &str)> =
-        launched.bought.iter().map(|bought| (bought.claim.as_str(), bought.instance_id.as_str())).collect();
+    let pairs: Vec<(&str, &str)> = launched
+        .bought
+        .iter()
+        .map(|bought| (bought.claim.as_str(), bought.instance_id.as_str()))
+        .collect();
     assert_eq!(pairs, [("a", "i-1"), ("b", "i-2")]);
     assert_eq!(launched.unserved, ["c"]);
     assert_eq!(launched.shortages.len(), 1);
@@ -300,11 +340,21 @@ fn an_answer_without_instances_is_a_shortage_or_a_failure() {
     };
     for (codes, want) in [
         (vec!["InsufficientInstanceCapacity"], vec![offering.clone()]),
-        (vec!["InsufficientInstanceCapacity", "InsufficientInstanceCapacity"], vec![offering.clone()]),
-        (vec!["InsufficientFreeAddressesInSubnet"], vec![Shortage::Subnet { id: "subnet-a".to_owned() }]),
+        (
+            vec!["InsufficientInstanceCapacity", "InsufficientInstanceCapacity"],
+            vec![offering.clone()],
+        ),
+        (
+            vec!["InsufficientFreeAddressesInSubnet"],
+            vec![Shortage::Subnet {
+                id: "subnet-a".to_owned(),
+            }],
+        ),
         (
             vec!["AuthFailure.ServiceLinkedRoleCreationNotPermitted"],
-            vec![Shortage::CapacityType { capacity_type: "spot".to_owned() }],
+            vec![Shortage::CapacityType {
+                capacity_type: "spot".to_owned(),
+            }],
         ),
         (vec![], vec![]),
     ] {
@@ -322,7 +372,11 @@ fn an_answer_without_instances_is_a_shortage_or_a_failure() {
         ("InvalidAMIID.NotFound", "AMINotFound"),
         ("SomethingNew", "LaunchFailed"),
     ] {
-        let result = outcome(&store.order(), Vec::new(), &[error("InsufficientInstanceCapacity"), error(code)]);
+        let result = outcome(
+            &store.order(),
+            Vec::new(),
+            &[error("InsufficientInstanceCapacity"), error(code)],
+        );
         assert_eq!(result.unwrap_err().reason(), reason);
     }
 }
@@ -356,7 +410,10 @@ fn an_order_given_again_has_the_same_token_and_tag() {
 #[test]
 fn a_lost_instance_is_found_by_its_tags() {
     let running = |id: &str, own: &[(&str, &str)], launch: &[ClaimKey]| {
-        let mut tags: tags::Tags = own.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+        let mut tags: tags::Tags = own
+            .iter()
+            .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
+            .collect();
         tags.insert(tags::LAUNCH.to_owned(), launch_tag(launch));
         Instance {
             id: id.to_owned(),
@@ -385,7 +442,9 @@ fn a_lost_instance_is_found_by_its_tags() {
     ];
     let held = BTreeSet::from(["i-1"]);
     let found = find_lost(&instances, &held, &[claim("b"), claim("c"), single]);
-    let pairs: Vec<(&str, &str)> =
-        found.iter().map(|(claim, instance)| (claim.as_str(), instance.id.as_str())).collect();
+    let pairs: Vec<(&str, &str)> = found
+        .iter()
+        .map(|(claim, instance)| (claim.as_str(), instance.id.as_str()))
+        .collect();
     assert_eq!(pairs, [("b", "i-2"), ("d", "i-3")]);
 }

@@ -62,7 +62,11 @@ impl Launcher {
 
     async fn try_instances(&self, order: &Order<'_>, group: &Group, tags: &Tags) -> Result<(), Error> {
         let client = self.aws.ec2().await?;
-        let kind = group.overrides.first().map(|choice| choice.instance_type.as_str()).unwrap_or_default();
+        let kind = group
+            .overrides
+            .first()
+            .map(|choice| choice.instance_type.as_str())
+            .unwrap_or_default();
         let mut first = Ok(());
         for (index, subnet) in order.class.subnets.iter().enumerate() {
             let call = client
@@ -108,11 +112,17 @@ fn dry<T>(result: Result<T, Error>) -> Result<(), Error> {
 
 fn judge(error: Error, reason: &'static str) -> Validity {
     match &error {
-        Error::Unauthorized(answer) => Validity::Invalid { reason, message: answer.to_string() },
-        Error::Refused(answer) if answer.message.contains("User data is limited to") => {
-            Validity::Invalid { reason: "UserDataSizeLimitExceeded", message: answer.to_string() }
-        }
-        _ => Validity::Unknown { cause: LaunchError::of(error) },
+        Error::Unauthorized(answer) => Validity::Invalid {
+            reason,
+            message: answer.to_string(),
+        },
+        Error::Refused(answer) if answer.message.contains("User data is limited to") => Validity::Invalid {
+            reason: "UserDataSizeLimitExceeded",
+            message: answer.to_string(),
+        },
+        _ => Validity::Unknown {
+            cause: LaunchError::of(error),
+        },
     }
 }
 
@@ -131,5 +141,8 @@ fn refused_early(cause: LaunchError) -> Validity {
         LaunchError::UserData { cause, .. } => format!(": {cause}"),
         _ => String::new(),
     };
-    Validity::Invalid { reason, message: format!("{cause}{detail}") }
+    Validity::Invalid {
+        reason,
+        message: format!("{cause}{detail}"),
+    }
 }

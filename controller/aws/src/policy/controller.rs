@@ -33,7 +33,10 @@ pub fn controller(facts: &Controller) -> Document {
     statements.push(Statement::allow(
         "Cluster",
         &["eks:DescribeCluster"],
-        vec![format!("arn:{}:eks:{}:{}:cluster/{}", facts.partition, facts.region, facts.account, facts.cluster)],
+        vec![format!(
+            "arn:{}:eks:{}:{}:cluster/{}",
+            facts.partition, facts.region, facts.account, facts.cluster
+        )],
     ));
     if let Some(queue) = &facts.queue_arn {
         statements.push(Statement::allow(
@@ -47,41 +50,97 @@ pub fn controller(facts: &Controller) -> Document {
 
 fn launch(facts: &Controller) -> Vec<Statement> {
     let owned = tags::owned_key(&facts.cluster);
-    let created = ["fleet", "instance", "volume", "network-interface", "launch-template", "spot-instances-request"];
+    let created = [
+        "fleet",
+        "instance",
+        "volume",
+        "network-interface",
+        "launch-template",
+        "spot-instances-request",
+    ];
     let created = ec2(facts, &facts.account, &created);
     let mut shared = ec2(facts, "", &["image", "snapshot"]);
     shared.extend(ec2(
         facts,
         "*",
-        &["security-group", "subnet", "capacity-reservation", "placement-group"],
+        &[
+            "security-group",
+            "subnet",
+            "capacity-reservation",
+            "placement-group",
+        ],
     ));
     vec![
-        Statement::allow("LaunchFromShared", &["ec2:RunInstances", "ec2:CreateFleet"], shared),
+        Statement::allow(
+            "LaunchFromShared",
+            &["ec2:RunInstances", "ec2:CreateFleet"],
+            shared,
+        ),
         Statement::allow(
             "LaunchFromOwnTemplates",
             &["ec2:RunInstances", "ec2:CreateFleet"],
             ec2(facts, "*", &["launch-template"]),
         )
         .when("StringEquals", &format!("aws:ResourceTag/{owned}"), &["owned"])
-        .when("StringLike", &format!("aws:ResourceTag/{}", tags::NODE_POOL), &["*"]),
+        .when(
+            "StringLike",
+            &format!("aws:ResourceTag/{}", tags::NODE_POOL),
+            &["*"],
+        ),
         Statement::allow(
             "LaunchTagged",
             &["ec2:RunInstances", "ec2:CreateFleet", "ec2:CreateLaunchTemplate"],
             created.clone(),
         )
         .when("StringEquals", &format!("aws:RequestTag/{owned}"), &["owned"])
-        .when("StringEquals", &format!("aws:RequestTag/{}", tags::CLUSTER), &[&facts.cluster])
-        .when("StringLike", &format!("aws:RequestTag/{}", tags::NODE_POOL), &["*"]),
+        .when(
+            "StringEquals",
+            &format!("aws:RequestTag/{}", tags::CLUSTER),
+            &[&facts.cluster],
+        )
+        .when(
+            "StringLike",
+            &format!("aws:RequestTag/{}", tags::NODE_POOL),
+            &["*"],
+        ),
         Statement::allow("TagAtLaunch", &["ec2:CreateTags"], created)
             .when("StringEquals", &format!("aws:RequestTag/{owned}"), &["owned"])
-            .when("StringEquals", &format!("aws:RequestTag/{}", tags::CLUSTER), &[&facts.cluster])
-            .when("StringEquals", "ec2:CreateAction", &["CreateFleet", "CreateLaunchTemplate", "RunInstances"])
-            .when("StringLike", &format!("aws:RequestTag/{}", tags::NODE_POOL), &["*"]),
-        Statement::allow("TagLater", &["ec2:CreateTags"], ec2(facts, &facts.account, &["instance"]))
-            .when("StringEquals", &format!("aws:ResourceTag/{owned}"), &["owned"])
-            .when("StringLike", &format!("aws:ResourceTag/{}", tags::NODE_POOL), &["*"])
-            .when("StringEqualsIfExists", &format!("aws:RequestTag/{}", tags::CLUSTER), &[&facts.cluster])
-            .when("ForAllValues:StringEquals", "aws:TagKeys", &[tags::CLUSTER, tags::NODE_CLAIM, tags::NAME]),
+            .when(
+                "StringEquals",
+                &format!("aws:RequestTag/{}", tags::CLUSTER),
+                &[&facts.cluster],
+            )
+            .when(
+                "StringEquals",
+                "ec2:CreateAction",
+                &["CreateFleet", "CreateLaunchTemplate", "RunInstances"],
+            )
+            .when(
+                "StringLike",
+                &format!("aws:RequestTag/{}", tags::NODE_POOL),
+                &["*"],
+            ),
+        Statement::allow(
+            "TagLater",
+            &["ec2:CreateTags"],
+            ec2(facts, &facts.account, &["instance"]),
+        )
+        .when("StringEquals", &format!("aws:ResourceTag/{owned}"), &["owned"])
+        .when(
+            "StringLike",
+            &format!("aws:ResourceTag/{}", tags::NODE_POOL),
+            &["*"],
+        )
+        .when(
+            "StringEqualsIfExists",
+            &format!("aws:RequestTag/{}", tags::CLUSTER),
+            &[&facts.cluster],
+        )
+        .when(
+            "ForAllValues:StringEquals",
+            "aws:TagKeys",
+            &[tags::CLUSTER, tags::NODE_CLAIM, tags::NAME],
+        ),
     ]
 }
 
@@ -92,8 +151,16 @@ fn terminate(facts: &Controller) -> Vec<Statement> {
             &["ec2:TerminateInstances", "ec2:DeleteLaunchTemplate"],
             ec2(facts, &facts.account, &["instance", "launch-template"]),
         )
-        .when("StringEquals", &format!("aws:ResourceTag/{}", tags::owned_key(&facts.cluster)), &["owned"])
-        .when("StringLike", &format!("aws:ResourceTag/{}", tags::NODE_POOL), &["*"]),
+        .when(
+            "StringEquals",
+            &format!("aws:ResourceTag/{}", tags::owned_key(&facts.cluster)),
+            &["owned"],
+        )
+        .when(
+            "StringLike",
+            &format!("aws:ResourceTag/{}", tags::NODE_POOL),
+            &["*"],
+        ),
     ]
 }
 
@@ -121,14 +188,25 @@ fn discover(facts: &Controller) -> Vec<Statement> {
         Statement::allow(
             "PublicParameters",
             &["ssm:GetParameter"],
-            vec![format!("arn:{}:ssm:{}::parameter/aws/service/*", facts.partition, facts.region)],
+            vec![format!(
+                "arn:{}:ssm:{}::parameter/aws/service/*",
+                facts.partition, facts.region
+            )],
         ),
         Statement::allow("Prices", &["pricing:GetProducts"], vec!["*".to_owned()]),
     ]
 }
 
 fn identity(facts: &Controller) -> Vec<Statement> {
-    let Controller { partition, region, account, cluster, node_role_arns, manages_profiles, queue_arn: _ } = facts;
+    let Controller {
+        partition,
+        region,
+        account,
+        cluster,
+        node_role_arns,
+        manages_profiles,
+        queue_arn: _,
+    } = facts;
     let mut statements = Vec::new();
     if !node_role_arns.is_empty() {
         let mut roles = node_role_arns.clone();
@@ -141,7 +219,11 @@ fn identity(facts: &Controller) -> Vec<Statement> {
         ));
     }
     let profiles = || vec![format!("arn:{partition}:iam::{account}:instance-profile/*")];
-    statements.push(Statement::allow("ReadProfiles", &["iam:GetInstanceProfile"], profiles()));
+    statements.push(Statement::allow(
+        "ReadProfiles",
+        &["iam:GetInstanceProfile"],
+        profiles(),
+    ));
     if !manages_profiles {
         return statements;
     }
@@ -149,30 +231,71 @@ fn identity(facts: &Controller) -> Vec<Statement> {
     let request = |statement: Statement| {
         statement
             .when("StringEquals", &format!("aws:RequestTag/{owned}"), &["owned"])
-            .when("StringEquals", &format!("aws:RequestTag/{}", tags::CLUSTER), &[cluster])
-            .when("StringEquals", &format!("aws:RequestTag/{}", tags::REGION), &[region])
-            .when("StringLike", &format!("aws:RequestTag/{}", tags::NODE_CLASS), &["*"])
+            .when(
+                "StringEquals",
+                &format!("aws:RequestTag/{}", tags::CLUSTER),
+                &[cluster],
+            )
+            .when(
+                "StringEquals",
+                &format!("aws:RequestTag/{}", tags::REGION),
+                &[region],
+            )
+            .when(
+                "StringLike",
+                &format!("aws:RequestTag/{}", tags::NODE_CLASS),
+                &["*"],
+            )
     };
     let resource = |statement: Statement| {
         statement
             .when("StringEquals", &format!("aws:ResourceTag/{owned}"), &["owned"])
-            .when("StringEquals", &format!("aws:ResourceTag/{}", tags::REGION), &[region])
-            .when("StringLike", &format!("aws:ResourceTag/{}", tags::NODE_CLASS), &["*"])
+            .when(
+                "StringEquals",
+                &format!("aws:ResourceTag/{}", tags::REGION),
+                &[region],
+            )
+            .when(
+                "StringLike",
+                &format!("aws:ResourceTag/{}", tags::NODE_CLASS),
+                &["*"],
+            )
     };
-    statements.push(Statement::allow("ListProfiles", &["iam:ListInstanceProfiles"], vec!["*".to_owned()]));
-    statements.push(request(Statement::allow("CreateProfiles", &["iam:CreateInstanceProfile"], profiles())));
-    statements.push(request(resource(Statement::allow("TagProfiles", &["iam:TagInstanceProfile"], profiles()))));
+    statements.push(Statement::allow(
+        "ListProfiles",
+        &["iam:ListInstanceProfiles"],
+        vec!["*".to_owned()],
+    ));
+    statements.push(request(Statement::allow(
+        "CreateProfiles",
+        &["iam:CreateInstanceProfile"],
+        profiles(),
+    )));
+    statements.push(request(resource(Statement::allow(
+        "TagProfiles",
+        &["iam:TagInstanceProfile"],
+        profiles(),
+    ))));
     statements.push(resource(Statement::allow(
         "ChangeProfiles",
-        &["iam:AddRoleToInstanceProfile", "iam:DeleteInstanceProfile", "iam:RemoveRoleFromInstanceProfile"],
+        &[
+            "iam:AddRoleToInstanceProfile",
+            "iam:DeleteInstanceProfile",
+            "iam:RemoveRoleFromInstanceProfile",
+        ],
         profiles(),
     )));
     statements
 }
 
 fn ec2(facts: &Controller, account: &str, kinds: &[&str]) -> Vec<String> {
-    let Controller { partition, region, .. } = facts;
-    kinds.iter().map(|kind| format!("arn:{partition}:ec2:{region}:{account}:{kind}/*")).collect()
+    let Controller {
+        partition, region, ..
+    } = facts;
+    kinds
+        .iter()
+        .map(|kind| format!("arn:{partition}:ec2:{region}:{account}:{kind}/*"))
+        .collect()
 }
 
 #[cfg(test)]
@@ -198,21 +321,38 @@ mod tests {
 
     #[test]
     fn it_fits_into_one_managed_policy() {
-        let facts = Controller { cluster: "c".repeat(100), region: "ap-southeast-2".to_owned(), ..facts() };
+        let facts = Controller {
+            cluster: "c".repeat(100),
+            region: "ap-southeast-2".to_owned(),
+            ..facts()
+        };
         let length = controller(&facts).to_json().len();
-        assert!(length <= 10_240, "{length} characters are too many for the inline policies of a role");
+        assert!(
+            length <= 10_240,
+            "{length} characters are too many for the inline policies of a role"
+        );
     }
 
     #[test]
     fn statements_follow_the_facts() {
         let sids = |facts: &Controller| -> Vec<String> {
-            controller(facts).statements().iter().map(|statement| statement.sid.clone()).collect()
+            controller(facts)
+                .statements()
+                .iter()
+                .map(|statement| statement.sid.clone())
+                .collect()
         };
         let all = sids(&facts());
-        let without_queue = sids(&Controller { queue_arn: None, ..facts() });
+        let without_queue = sids(&Controller {
+            queue_arn: None,
+            ..facts()
+        });
         assert!(all.contains(&"InterruptionQueue".to_owned()));
         assert!(!without_queue.contains(&"InterruptionQueue".to_owned()));
-        let own_profiles = sids(&Controller { manages_profiles: false, ..facts() });
+        let own_profiles = sids(&Controller {
+            manages_profiles: false,
+            ..facts()
+        });
         assert!(own_profiles.contains(&"ReadProfiles".to_owned()));
         assert!(!own_profiles.contains(&"CreateProfiles".to_owned()));
         let mut unique = all.clone();
@@ -226,12 +366,16 @@ mod tests {
         for statement in controller(&facts()).statements() {
             let reads = statement.action.iter().all(|action| {
                 let name = action.split(':').nth(1).unwrap_or_default();
-                ["Describe", "Get", "List"].iter().any(|verb| name.starts_with(verb))
+                ["Describe", "Get", "List"]
+                    .iter()
+                    .any(|verb| name.starts_with(verb))
             });
             let named = !statement.resource.iter().any(|arn| arn == "*");
             assert!(reads || named, "{}", statement.sid);
             assert!(
-                reads || !statement.condition.is_empty() || ["LaunchFromShared", "InterruptionQueue"].contains(&statement.sid.as_str()),
+                reads
+                    || !statement.condition.is_empty()
+                    || ["LaunchFromShared", "InterruptionQueue"].contains(&statement.sid.as_str()),
                 "{}",
                 statement.sid
             );

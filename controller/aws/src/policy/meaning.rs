@@ -45,14 +45,25 @@ struct Statement {
 impl Statement {
     fn describe(&self) -> String {
         let list = |part: &str| -> String {
-            self.parts.get(part).map(|values| values.iter().cloned().collect::<Vec<_>>().join(", ")).unwrap_or_default()
+            self.parts
+                .get(part)
+                .map(|values| values.iter().cloned().collect::<Vec<_>>().join(", "))
+                .unwrap_or_default()
         };
-        let actions = if self.parts.contains_key("Action") { list("Action") } else { format!("not {}", list("NotAction")) };
+        let actions = if self.parts.contains_key("Action") {
+            list("Action")
+        } else {
+            format!("not {}", list("NotAction"))
+        };
         let resources = list("Resource");
         if resources.is_empty() {
             format!("{} {actions} ({} conditions)", self.effect, self.conditions.len())
         } else {
-            format!("{} {actions} on {resources} ({} conditions)", self.effect, self.conditions.len())
+            format!(
+                "{} {actions} on {resources} ({} conditions)",
+                self.effect,
+                self.conditions.len()
+            )
         }
     }
 }
@@ -61,7 +72,11 @@ fn normal(text: &str) -> Option<Normal> {
     let Value::Object(document) = serde_json::from_str::<Value>(text).ok()? else {
         return None;
     };
-    let version = document.get("Version").and_then(Value::as_str).unwrap_or("2008-10-17").to_owned();
+    let version = document
+        .get("Version")
+        .and_then(Value::as_str)
+        .unwrap_or("2008-10-17")
+        .to_owned();
     let statements = match document.get("Statement") {
         Some(Value::Array(list)) => list.iter().filter_map(Value::as_object).map(statement).collect(),
         Some(Value::Object(one)) => BTreeSet::from([statement(one)]),
@@ -77,7 +92,10 @@ fn statement(fields: &Map<String, Value>) -> Statement {
             "Sid" => {}
             "Effect" => normal.effect = value.as_str().unwrap_or_default().to_lowercase(),
             "Action" | "NotAction" => {
-                let values = texts(value).into_iter().map(|action| action.to_lowercase()).collect();
+                let values = texts(value)
+                    .into_iter()
+                    .map(|action| action.to_lowercase())
+                    .collect();
                 normal.parts.insert(name.clone(), values);
             }
             "Resource" | "NotResource" => {
@@ -107,12 +125,18 @@ fn principals(value: &Value) -> BTreeSet<String> {
             })
             .collect(),
         // "*" alone is the same as {"AWS": "*"} in a trust policy.
-        other => texts(other).into_iter().map(|name| format!("AWS:{name}")).collect(),
+        other => texts(other)
+            .into_iter()
+            .map(|name| format!("AWS:{name}"))
+            .collect(),
     }
 }
 
 fn root_of(name: &str) -> String {
-    let account = name.strip_prefix("arn:aws:iam::").and_then(|rest| rest.strip_suffix(":root")).unwrap_or(name);
+    let account = name
+        .strip_prefix("arn:aws:iam::")
+        .and_then(|rest| rest.strip_suffix(":root"))
+        .unwrap_or(name);
     account.to_owned()
 }
 
@@ -163,8 +187,10 @@ mod tests {
 
     #[test]
     fn order_lists_case_and_names_do_not_matter() {
-        let a = document(r#"[{"Sid":"A","Effect":"Allow","Action":["s3:Get","s3:List"],"Resource":"*"},
-                             {"Effect":"Deny","Action":"s3:Put","Resource":["a","b"]}]"#);
+        let a = document(
+            r#"[{"Sid":"A","Effect":"Allow","Action":["s3:Get","s3:List"],"Resource":"*"},
+                             {"Effect":"Deny","Action":"s3:Put","Resource":["a","b"]}]"#,
+        );
         for (b, same) in [
             (
                 document(
@@ -173,7 +199,10 @@ mod tests {
                 ),
                 true,
             ),
-            (document(r#"{"Effect":"Allow","Action":["s3:Get","s3:List"],"Resource":"*"}"#), false),
+            (
+                document(r#"{"Effect":"Allow","Action":["s3:Get","s3:List"],"Resource":"*"}"#),
+                false,
+            ),
             (
                 document(
                     r#"[{"Effect":"Allow","Action":["s3:Get","s3:List"],"Resource":"*"},
@@ -201,20 +230,44 @@ mod tests {
                 r#"[{{"Effect":"Allow","Action":"sts:AssumeRole","Principal":{principal},"Condition":{condition}}}]"#
             ))
         };
-        let a = with(r#"{"AWS":"123456789012"}"#, r#"{"StringEquals":{"aws:RequestTag/Team":["a"],"b":"c"}}"#);
+        let a = with(
+            r#"{"AWS":"123456789012"}"#,
+            r#"{"StringEquals":{"aws:RequestTag/Team":["a"],"b":"c"}}"#,
+        );
         for (principal, condition, same) in [
             (
                 r#"{"AWS":["arn:aws:iam::123456789012:root"]}"#,
                 r#"{"stringequals":{"B":["c"],"AWS:requesttag/Team":"a"}}"#,
                 true,
             ),
-            (r#"{"AWS":"123456789012"}"#, r#"{"StringEquals":{"aws:RequestTag/team":["a"],"b":"c"}}"#, false),
-            (r#"{"AWS":"123456789012"}"#, r#"{"StringLike":{"aws:RequestTag/Team":["a"],"b":"c"}}"#, false),
-            (r#"{"Service":"123456789012"}"#, r#"{"StringEquals":{"aws:RequestTag/Team":["a"],"b":"c"}}"#, false),
+            (
+                r#"{"AWS":"123456789012"}"#,
+                r#"{"StringEquals":{"aws:RequestTag/team":["a"],"b":"c"}}"#,
+                false,
+            ),
+            (
+                r#"{"AWS":"123456789012"}"#,
+                r#"{"StringLike":{"aws:RequestTag/Team":["a"],"b":"c"}}"#,
+                false,
+            ),
+            (
+                r#"{"Service":"123456789012"}"#,
+                r#"{"StringEquals":{"aws:RequestTag/Team":["a"],"b":"c"}}"#,
+                false,
+            ),
         ] {
-            assert_eq!(same_meaning(&a, &with(principal, condition)), same, "{principal} {condition}");
+            assert_eq!(
+                same_meaning(&a, &with(principal, condition)),
+                same,
+                "{principal} {condition}"
+            );
         }
-        let flag = |value: &str| with(r#""*""#, &format!(r#"{{"Bool":{{"aws:SecureTransport":{value}}}}}"#));
+        let flag = |value: &str| {
+            with(
+                r#""*""#,
+                &format!(r#"{{"Bool":{{"aws:SecureTransport":{value}}}}}"#),
+            )
+        };
         assert!(same_meaning(&flag("false"), &flag("\"false\"")));
     }
 

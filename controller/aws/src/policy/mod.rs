@@ -22,7 +22,10 @@ pub struct Document {
 impl Document {
     /// A document of the current policy language.
     pub fn new(statement: Vec<Statement>) -> Self {
-        Self { version: "2012-10-17", statement }
+        Self {
+            version: "2012-10-17",
+            statement,
+        }
     }
 
     /// The statements in order.
@@ -76,7 +79,9 @@ impl Statement {
     /// Allows a principal to take on the role that carries the policy.
     pub fn trust(sid: &str, actions: &[&str], kind: &str, principal: &str) -> Self {
         let mut statement = Self::allow(sid, actions, Vec::new());
-        statement.principal.insert(kind.to_owned(), vec![principal.to_owned()]);
+        statement
+            .principal
+            .insert(kind.to_owned(), vec![principal.to_owned()]);
         statement
     }
 

@@ -37,12 +37,21 @@ pub fn irsa_trust(provider_arn: &str, accounts: &[ServiceAccount]) -> Result<Doc
         .collect();
     subjects.sort();
     subjects.dedup();
-    let operator = if subjects.iter().any(|subject| subject.contains('*')) { "StringLike" } else { "StringEquals" };
+    let operator = if subjects.iter().any(|subject| subject.contains('*')) {
+        "StringLike"
+    } else {
+        "StringEquals"
+    };
     let subjects: Vec<&str> = subjects.iter().map(String::as_str).collect();
     Ok(Document::new(vec![
-        Statement::trust("ServiceAccounts", &["sts:AssumeRoleWithWebIdentity"], "Federated", provider_arn)
-            .when("StringEquals", &format!("{issuer}:aud"), &["sts.amazonaws.com"])
-            .when(operator, &format!("{issuer}:sub"), &subjects),
+        Statement::trust(
+            "ServiceAccounts",
+            &["sts:AssumeRoleWithWebIdentity"],
+            "Federated",
+            provider_arn,
+        )
+        .when("StringEquals", &format!("{issuer}:aud"), &["sts.amazonaws.com"])
+        .when(operator, &format!("{issuer}:sub"), &subjects),
     ]))
 }
 
@@ -58,7 +67,12 @@ pub fn pod_identity_trust() -> Document {
 
 /// Trust of a node's role. `partition` is `aws`, `aws-cn`, `aws-us-gov`, ...
 pub fn node_trust(partition: &str) -> Document {
-    Document::new(vec![Statement::trust("Nodes", &["sts:AssumeRole"], "Service", ec2_service(partition))])
+    Document::new(vec![Statement::trust(
+        "Nodes",
+        &["sts:AssumeRole"],
+        "Service",
+        ec2_service(partition),
+    )])
 }
 
 /// The service principal of EC2 in a partition.
@@ -74,14 +88,22 @@ mod tests {
     use super::*;
 
     fn account(namespace: &str, name: &str) -> ServiceAccount {
-        ServiceAccount { namespace: namespace.to_owned(), name: name.to_owned() }
+        ServiceAccount {
+            namespace: namespace.to_owned(),
+            name: name.to_owned(),
+        }
     }
 
-    const PROVIDER: &str = "arn:aws:iam::123456789012:oidc-provider/oidc.eks.eu-central-1.amazonaws.com/id/ABC";
+    const PROVIDER: &str =
+        "arn:aws:iam::123456789012:oidc-provider/oidc.eks.eu-central-1.amazonaws.com/id/ABC";
 
     #[test]
     fn irsa_names_audience_and_subjects() {
-        let document = irsa_trust(PROVIDER, &[account("b", "y"), account("a", "x"), account("a", "x")]).unwrap();
+        let document = irsa_trust(
+            PROVIDER,
+            &[account("b", "y"), account("a", "x"), account("a", "x")],
+        )
+        .unwrap();
         assert_eq!(
             document.to_json(),
             "{\"Version\":\"2012-10-17\",\"Statement\":[{\"Sid\":\"ServiceAccounts\",\"Effect\":\"Allow\",\
@@ -95,13 +117,25 @@ mod tests {
     #[test]
     fn a_wildcard_account_is_matched_by_pattern() {
         let json = irsa_trust(PROVIDER, &[account("a", "*")]).unwrap().to_json();
-        assert!(json.contains("\"StringLike\":{\"oidc.eks.eu-central-1.amazonaws.com/id/ABC:sub\""), "{json}");
+        assert!(
+            json.contains("\"StringLike\":{\"oidc.eks.eu-central-1.amazonaws.com/id/ABC:sub\""),
+            "{json}"
+        );
     }
 
     #[test]
     fn what_is_no_provider_is_said() {
-        for arn in ["", "https://oidc.eks", "arn:aws:iam::1:role/x", "arn:aws:iam::1:oidc-provider/"] {
-            assert!(irsa_trust(arn, &[account("a", "x")]).unwrap_err().contains("is no ARN of an OIDC provider"));
+        for arn in [
+            "",
+            "https://oidc.eks",
+            "arn:aws:iam::1:role/x",
+            "arn:aws:iam::1:oidc-provider/",
+        ] {
+            assert!(
+                irsa_trust(arn, &[account("a", "x")])
+                    .unwrap_err()
+                    .contains("is no ARN of an OIDC provider")
+            );
         }
         assert!(irsa_trust(PROVIDER, &[]).is_err());
     }
@@ -109,6 +143,10 @@ mod tests {
     #[test]
     fn each_partition_has_its_ec2() {
         assert!(node_trust("aws-cn").to_json().contains("ec2.amazonaws.com.cn"));
-        assert!(node_trust("aws-us-gov").to_json().contains("\"ec2.amazonaws.com\""));
+        assert!(
+            node_trust("aws-us-gov")
+                .to_json()
+                .contains("\"ec2.amazonaws.com\"")
+        );
     }
 }

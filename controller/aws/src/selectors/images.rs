@@ -45,7 +45,11 @@ pub enum Variant {
 
 impl Variant {
     fn requirements(self) -> Vec<SelectorRequirement> {
-        let need = |key: &str, operator| SelectorRequirement { key: key.to_owned(), operator, values: Vec::new() };
+        let need = |key: &str, operator| SelectorRequirement {
+            key: key.to_owned(),
+            operator,
+            values: Vec::new(),
+        };
         match self {
             Self::Standard => vec![
                 need(INSTANCE_ACCELERATOR_COUNT, Operator::DoesNotExist),
@@ -87,9 +91,15 @@ pub fn parameter_paths(family: AmiFamily, version: &str, kubernetes: &str) -> Ve
         ]
         .into_iter()
         .map(|(folder, image, variants)| {
-            let name =
-                if latest { "recommended".to_owned() } else { format!("{image}-{kubernetes}-{version}") };
-            (format!("/aws/service/eks/optimized-ami/{kubernetes}/{folder}/{name}/image_id"), variants)
+            let name = if latest {
+                "recommended".to_owned()
+            } else {
+                format!("{image}-{kubernetes}-{version}")
+            };
+            (
+                format!("/aws/service/eks/optimized-ami/{kubernetes}/{folder}/{name}/image_id"),
+                variants,
+            )
         })
         .collect(),
         AmiFamily::Bottlerocket => {
@@ -111,7 +121,10 @@ pub fn parameter_paths(family: AmiFamily, version: &str, kubernetes: &str) -> Ve
         AmiFamily::Windows2019 | AmiFamily::Windows2022 | AmiFamily::Windows2025 => {
             let year = family.as_str().trim_start_matches("Windows");
             let image = format!("Windows_Server-{year}-English-Core-EKS_Optimized-{kubernetes}");
-            vec![(format!("/aws/service/ami-windows-latest/{image}/image_id"), vec![Standard])]
+            vec![(
+                format!("/aws/service/ami-windows-latest/{image}/image_id"),
+                vec![Standard],
+            )]
         }
         AmiFamily::Custom => Vec::new(),
     }
@@ -152,7 +165,10 @@ pub async fn images(
         }
         candidates.extend(found);
     }
-    Ok(Matches { found: choose(candidates), unmatched })
+    Ok(Matches {
+        found: choose(candidates),
+        unmatched,
+    })
 }
 
 async fn by_alias(
@@ -171,8 +187,16 @@ async fn by_alias(
         .collect();
     let wanted = format!("alias {}@{version}", family.as_str().to_lowercase());
     let none = |instead: String| {
-        let unmatched = vec![Unmatched { list: LIST, term: 0, wanted: wanted.clone(), instead }];
-        Matches { found: Vec::new(), unmatched }
+        let unmatched = vec![Unmatched {
+            list: LIST,
+            term: 0,
+            wanted: wanted.clone(),
+            instead,
+        }];
+        Matches {
+            found: Vec::new(),
+            unmatched,
+        }
     };
     if known.is_empty() {
         return Ok(none(format!(
@@ -182,27 +206,61 @@ async fn by_alias(
     let ids: Vec<&str> = known.keys().map(String::as_str).collect();
     let mut found = Vec::new();
     for (image, arch) in describe_images(aws, vec![filter("image-id", &ids)], &[]).await? {
-        let variants = image.image_id().and_then(|id| known.get(id)).into_iter().flatten();
+        let variants = image
+            .image_id()
+            .and_then(|id| known.get(id))
+            .into_iter()
+            .flatten();
         found.extend(variants.filter_map(|variant| found_image(&image, arch, variant.requirements(), now)));
     }
     if found.is_empty() {
-        return Ok(none(format!("the images {} are not available in this region", ids.join(", "))));
+        return Ok(none(format!(
+            "the images {} are not available in this region",
+            ids.join(", ")
+        )));
     }
-    Ok(Matches { found: choose(found), unmatched: Vec::new() })
+    Ok(Matches {
+        found: choose(found),
+        unmatched: Vec::new(),
+    })
 }
 
 /// The query of a term; a parameter is looked up, and one that does not lead to an image is the reason for no match.
-async fn resolve(aws: &Aws, term: usize, written: &AmiSelectorTerm) -> Result<Result<Query, Unmatched>, Error> {
-    let AmiSelectorTerm { alias: _, id, name, owner, ssm_parameter, tags } = written;
-    let by_id = |id: &str| Query { term, ..Query::default() }.and("image-id", id);
+async fn resolve(
+    aws: &Aws,
+    term: usize,
+    written: &AmiSelectorTerm,
+) -> Result<Result<Query, Unmatched>, Error> {
+    let AmiSelectorTerm {
+        alias: _,
+        id,
+        name,
+        owner,
+        ssm_parameter,
+        tags,
+    } = written;
+    let by_id = |id: &str| {
+        Query {
+            term,
+            ..Query::default()
+        }
+        .and("image-id", id)
+    };
     if let Some(id) = id {
         return Ok(Ok(by_id(id)));
     }
     if let Some(path) = ssm_parameter {
-        let no = |instead: String| Unmatched { list: LIST, term, wanted: format!("parameter {path}"), instead };
+        let no = |instead: String| Unmatched {
+            list: LIST,
+            term,
+            wanted: format!("parameter {path}"),
+            instead,
+        };
         return Ok(match parameter(aws, path).await? {
             Some(id) if id.starts_with("ami-") => Ok(by_id(&id)),
-            Some(value) => Err(no(format!("its value {value:?} is no image id; expected ami-..."))),
+            Some(value) => Err(no(format!(
+                "its value {value:?} is no image id; expected ami-..."
+            ))),
             None => Err(no("there is no such parameter; check name and region".to_owned())),
         });
     }
@@ -219,9 +277,16 @@ async fn resolve(aws: &Aws, term: usize, written: &AmiSelectorTerm) -> Result<Re
 }
 
 async fn describe(aws: &Aws, query: &Query, now: Timestamp) -> Result<Vec<FoundImage>, Error> {
-    let filters = query.filters().iter().map(|(name, value)| filter(name, &[value])).collect();
+    let filters = query
+        .filters()
+        .iter()
+        .map(|(name, value)| filter(name, &[value]))
+        .collect();
     let images = describe_images(aws, filters, &query.owners).await?;
-    Ok(images.iter().filter_map(|(image, arch)| found_image(image, arch, Vec::new(), now)).collect())
+    Ok(images
+        .iter()
+        .filter_map(|(image, arch)| found_image(image, arch, Vec::new(), now))
+        .collect())
 }
 
 async fn describe_images(
@@ -261,7 +326,11 @@ fn found_image(
 ) -> Option<FoundImage> {
     requirements.insert(
         0,
-        SelectorRequirement { key: ARCH.to_owned(), operator: Operator::In, values: vec![arch.to_owned()] },
+        SelectorRequirement {
+            key: ARCH.to_owned(),
+            operator: Operator::In,
+            values: vec![arch.to_owned()],
+        },
     );
     let time = |text: Option<&str>| text.and_then(|text| text.parse::<Timestamp>().ok());
     Some(FoundImage {
@@ -277,7 +346,10 @@ fn found_image(
 fn choose(candidates: Vec<FoundImage>) -> Vec<FoundImage> {
     let mut best: Vec<FoundImage> = Vec::new();
     for candidate in candidates {
-        match best.iter_mut().find(|known| known.requirements == candidate.requirements) {
+        match best
+            .iter_mut()
+            .find(|known| known.requirements == candidate.requirements)
+        {
             Some(known) => {
                 if rank(&candidate) > rank(known) {
                     *known = candidate;
@@ -299,8 +371,11 @@ mod tests {
     use super::*;
 
     fn image(id: &str, arch: &str, deprecated: bool, second: i64) -> FoundImage {
-        let requirement =
-            SelectorRequirement { key: ARCH.to_owned(), operator: Operator::In, values: vec![arch.to_owned()] };
+        let requirement = SelectorRequirement {
+            key: ARCH.to_owned(),
+            operator: Operator::In,
+            values: vec![arch.to_owned()],
+        };
         FoundImage {
             id: id.to_owned(),
             name: id.to_owned(),
@@ -318,7 +393,10 @@ mod tests {
             image("newest but deprecated", "amd64", true, 9),
             image("arm", "arm64", true, 2),
         ]);
-        assert_eq!(chosen.iter().map(|image| image.id.as_str()).collect::<Vec<_>>(), ["new", "arm"]);
+        assert_eq!(
+            chosen.iter().map(|image| image.id.as_str()).collect::<Vec<_>>(),
+            ["new", "arm"]
+        );
     }
 
     #[test]
@@ -335,9 +413,21 @@ mod tests {
                 "/aws/service/eks/optimized-ami/1.34/amazon-linux-2023/x86_64/standard/\
                  amazon-eks-node-al2023-x86_64-standard-1.34-v20260101/image_id",
             ),
-            (AmiFamily::AL2, "latest", "/aws/service/eks/optimized-ami/1.34/amazon-linux-2/recommended/image_id"),
-            (AmiFamily::Bottlerocket, "v1.46.0", "/aws/service/bottlerocket/aws-k8s-1.34/x86_64/1.46.0/image_id"),
-            (AmiFamily::Bottlerocket, "latest", "/aws/service/bottlerocket/aws-k8s-1.34/x86_64/latest/image_id"),
+            (
+                AmiFamily::AL2,
+                "latest",
+                "/aws/service/eks/optimized-ami/1.34/amazon-linux-2/recommended/image_id",
+            ),
+            (
+                AmiFamily::Bottlerocket,
+                "v1.46.0",
+                "/aws/service/bottlerocket/aws-k8s-1.34/x86_64/1.46.0/image_id",
+            ),
+            (
+                AmiFamily::Bottlerocket,
+                "latest",
+                "/aws/service/bottlerocket/aws-k8s-1.34/x86_64/latest/image_id",
+            ),
             (
                 AmiFamily::Windows2022,
                 "latest",

@@ -27,7 +27,10 @@ pub struct Matches<T> {
 
 impl<T> Default for Matches<T> {
     fn default() -> Self {
-        Self { found: Vec::new(), unmatched: Vec::new() }
+        Self {
+            found: Vec::new(),
+            unmatched: Vec::new(),
+        }
     }
 }
 
@@ -39,6 +42,10 @@ impl<T> Matches<T> {
 
     /// One sentence for a condition or a diagnostic; empty if every term found something.
     pub fn explanation(&self) -> String {
-        self.unmatched.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+        self.unmatched
+            .iter()
+            .map(ToString::to_string)
+            .collect::<Vec<_>>()
+            .join("; ")
     }
 }

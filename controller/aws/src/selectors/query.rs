@@ -30,9 +30,16 @@ impl Query {
         let tags = tags
             .into_iter()
             .flatten()
-            .map(|(key, value)| TagMatch { key: key.clone(), value: (value != "*").then(|| value.clone()) })
+            .map(|(key, value)| TagMatch {
+                key: key.clone(),
+                value: (value != "*").then(|| value.clone()),
+            })
             .collect();
-        Self { term, tags, ..Self::default() }
+        Self {
+            term,
+            tags,
+            ..Self::default()
+        }
     }
 
     /// Adds a field.
@@ -44,7 +51,10 @@ impl Query {
 
     /// Name and value of each filter.
     pub fn filters(&self) -> Vec<(String, String)> {
-        let fields = self.fields.iter().map(|(name, value)| ((*name).to_owned(), value.clone()));
+        let fields = self
+            .fields
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), value.clone()));
         let tags = self.tags.iter().map(|tag| match &tag.value {
             Some(value) => (format!("tag:{}", tag.key), value.clone()),
             None => ("tag-key".to_owned(), tag.key.clone()),
@@ -79,7 +89,13 @@ mod tests {
     fn a_star_asks_for_the_key_alone() {
         let tags = [("a".to_owned(), "*".to_owned()), ("b".to_owned(), "1".to_owned())].into();
         let query = Query::of_tags(2, Some(&tags));
-        assert_eq!(query.filters(), [("tag-key".to_owned(), "a".to_owned()), ("tag:b".to_owned(), "1".to_owned())]);
+        assert_eq!(
+            query.filters(),
+            [
+                ("tag-key".to_owned(), "a".to_owned()),
+                ("tag:b".to_owned(), "1".to_owned())
+            ]
+        );
         assert_eq!(query.describe(), "tag a and tag b=1");
         assert_eq!(query.term, 2);
     }

@@ -28,29 +28,51 @@ pub struct FoundGroup {
 }
 
 /// What the terms find, by id.
-pub async fn security_groups(aws: &Aws, terms: &[SecurityGroupSelectorTerm]) -> Result<Matches<FoundGroup>, Error> {
+pub async fn security_groups(
+    aws: &Aws,
+    terms: &[SecurityGroupSelectorTerm],
+) -> Result<Matches<FoundGroup>, Error> {
     let region = aws.region().await?;
     let mut found: BTreeMap<String, FoundGroup> = BTreeMap::new();
     let mut unmatched = Vec::new();
     for query in queries(terms) {
         let groups = describe(aws, &query.filters()).await?;
         if groups.is_empty() {
-            unmatched.push(explain(LIST, "security groups", &region, &query, &survey(aws, &query).await?));
+            unmatched.push(explain(
+                LIST,
+                "security groups",
+                &region,
+                &query,
+                &survey(aws, &query).await?,
+            ));
         }
         found.extend(groups.into_iter().map(|group| (group.id.clone(), group)));
     }
-    Ok(Matches { found: found.into_values().collect(), unmatched })
+    Ok(Matches {
+        found: found.into_values().collect(),
+        unmatched,
+    })
 }
 
 fn queries(terms: &[SecurityGroupSelectorTerm]) -> Vec<Query> {
     terms
         .iter()
         .enumerate()
-        .map(|(term, SecurityGroupSelectorTerm { id, name, tags })| match (id, name) {
-            (Some(id), _) => Query { term, ..Query::default() }.and("group-id", id),
-            (None, Some(name)) => Query { term, ..Query::default() }.and("group-name", name),
-            (None, None) => Query::of_tags(term, tags.as_ref()),
-        })
+        .map(
+            |(term, SecurityGroupSelectorTerm { id, name, tags })| match (id, name) {
+                (Some(id), _) => Query {
+                    term,
+                    ..Query::default()
+                }
+                .and("group-id", id),
+                (None, Some(name)) => Query {
+                    term,
+                    ..Query::default()
+                }
+                .and("group-name", name),
+                (None, None) => Query::of_tags(term, tags.as_ref()),
+            },
+        )
         .collect()
 }
 
@@ -58,15 +80,28 @@ async fn survey(aws: &Aws, query: &Query) -> Result<Vec<TagSurvey>, Error> {
     let mut surveys = Vec::new();
     for tag in &query.tags {
         let with_key = describe(aws, &[("tag-key".to_owned(), tag.key.clone())]).await?;
-        let values: BTreeSet<String> = with_key.iter().filter_map(|group| group.tags.get(&tag.key).cloned()).collect();
-        surveys.push(TagSurvey { tag: tag.clone(), values });
+        let values: BTreeSet<String> = with_key
+            .iter()
+            .filter_map(|group| group.tags.get(&tag.key).cloned())
+            .collect();
+        surveys.push(TagSurvey {
+            tag: tag.clone(),
+            values,
+        });
     }
     Ok(surveys)
 }
 
 async fn describe(aws: &Aws, filters: &[(String, String)]) -> Result<Vec<FoundGroup>, Error> {
-    let filters = filters.iter().map(|(name, value)| filter(name, &[value])).collect();
-    let call = aws.ec2().await?.describe_security_groups().set_filters(Some(filters));
+    let filters = filters
+        .iter()
+        .map(|(name, value)| filter(name, &[value]))
+        .collect();
+    let call = aws
+        .ec2()
+        .await?
+        .describe_security_groups()
+        .set_filters(Some(filters));
     let mut pages = call.into_paginator().page_size(500).send();
     let mut found = Vec::new();
     while let Some(page) = pages.next().await {

@@ -39,12 +39,22 @@ pub async fn subnets(aws: &Aws, terms: &[SubnetSelectorTerm]) -> Result<Matches<
     for query in queries(terms) {
         let subnets = describe(aws, &query.filters()).await?;
         if subnets.is_empty() {
-            unmatched.push(explain(LIST, "subnets", &region, &query, &survey(aws, &query).await?));
+            unmatched.push(explain(
+                LIST,
+                "subnets",
+                &region,
+                &query,
+                &survey(aws, &query).await?,
+            ));
         }
         found.extend(subnets.into_iter().map(|subnet| (subnet.id.clone(), subnet)));
     }
     let mut found: Vec<FoundSubnet> = found.into_values().collect();
-    found.sort_by(|a, b| b.free_addresses.cmp(&a.free_addresses).then_with(|| a.id.cmp(&b.id)));
+    found.sort_by(|a, b| {
+        b.free_addresses
+            .cmp(&a.free_addresses)
+            .then_with(|| a.id.cmp(&b.id))
+    });
     Ok(Matches { found, unmatched })
 }
 
@@ -53,7 +63,11 @@ fn queries(terms: &[SubnetSelectorTerm]) -> Vec<Query> {
         .iter()
         .enumerate()
         .map(|(term, SubnetSelectorTerm { id, tags })| match id {
-            Some(id) => Query { term, ..Query::default() }.and("subnet-id", id),
+            Some(id) => Query {
+                term,
+                ..Query::default()
+            }
+            .and("subnet-id", id),
             None => Query::of_tags(term, tags.as_ref()),
         })
         .collect()
@@ -63,15 +77,23 @@ async fn survey(aws: &Aws, query: &Query) -> Result<Vec<TagSurvey>, Error> {
     let mut surveys = Vec::new();
     for tag in &query.tags {
         let with_key = describe(aws, &[("tag-key".to_owned(), tag.key.clone())]).await?;
-        let values: BTreeSet<String> =
-            with_key.iter().filter_map(|subnet| subnet.tags.get(&tag.key).cloned()).collect();
-        surveys.push(TagSurvey { tag: tag.clone(), values });
+        let values: BTreeSet<String> = with_key
+            .iter()
+            .filter_map(|subnet| subnet.tags.get(&tag.key).cloned())
+            .collect();
+        surveys.push(TagSurvey {
+            tag: tag.clone(),
+            values,
+        });
     }
     Ok(surveys)
 }
 
 async fn describe(aws: &Aws, filters: &[(String, String)]) -> Result<Vec<FoundSubnet>, Error> {
-    let filters = filters.iter().map(|(name, value)| filter(name, &[value])).collect();
+    let filters = filters
+        .iter()
+        .map(|(name, value)| filter(name, &[value]))
+        .collect();
     let call = aws.ec2().await?.describe_subnets().set_filters(Some(filters));
     let mut pages = call.into_paginator().page_size(500).send();
     let mut found = Vec::new();
@@ -87,7 +109,10 @@ fn subnet(answer: &ec2::Subnet) -> Option<FoundSubnet> {
         zone: answer.availability_zone()?.to_owned(),
         zone_id: answer.availability_zone_id().unwrap_or_default().to_owned(),
         vpc_id: answer.vpc_id().unwrap_or_default().to_owned(),
-        free_addresses: answer.available_ip_address_count().and_then(|count| u32::try_from(count).ok()).unwrap_or(0),
+        free_addresses: answer
+            .available_ip_address_count()
+            .and_then(|count| u32::try_from(count).ok())
+            .unwrap_or(0),
         tags: from_ec2_tags(answer.tags()),
     })
 }

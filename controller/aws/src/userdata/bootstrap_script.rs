@@ -22,7 +22,10 @@ pub(super) fn render(bootstrap: &Bootstrap<'_>) -> Result<String, UserDataError>
 
 fn script(bootstrap: &Bootstrap<'_>) -> String {
     let cluster = bootstrap.cluster;
-    let mut call = vec![format!("/etc/eks/bootstrap.sh '{}' --apiserver-endpoint '{}'", cluster.name, cluster.endpoint)];
+    let mut call = vec![format!(
+        "/etc/eks/bootstrap.sh '{}' --apiserver-endpoint '{}'",
+        cluster.name, cluster.endpoint
+    )];
     if !cluster.ca_bundle.is_empty() {
         call.push(format!("--b64-cluster-ca '{}'", cluster.ca_bundle));
     }
@@ -77,7 +80,10 @@ fn flags(bootstrap: &Bootstrap<'_>) -> Vec<String> {
     flags.extend(map("eviction-hard", eviction_hard, "<"));
     flags.extend(map("eviction-soft", eviction_soft, "<"));
     flags.extend(map("eviction-soft-grace-period", eviction_soft_grace_period, "="));
-    flags.extend(number("eviction-max-pod-grace-period", eviction_max_pod_grace_period));
+    flags.extend(number(
+        "eviction-max-pod-grace-period",
+        eviction_max_pod_grace_period,
+    ));
     flags.extend(number("image-gc-high-threshold", image_gc_high_threshold_percent));
     flags.extend(number("image-gc-low-threshold", image_gc_low_threshold_percent));
     flags.extend(cpu_cfs_quota.map(|quota| format!("--cpu-cfs-quota={quota}")));
@@ -85,6 +91,9 @@ fn flags(bootstrap: &Bootstrap<'_>) -> Vec<String> {
 }
 
 fn map(name: &str, values: &BTreeMap<String, String>, separator: &str) -> Option<String> {
-    let pairs: Vec<String> = values.iter().map(|(key, value)| format!("{key}{separator}{value}")).collect();
+    let pairs: Vec<String> = values
+        .iter()
+        .map(|(key, value)| format!("{key}{separator}{value}"))
+        .collect();
     (!pairs.is_empty()).then(|| format!("--{name}=\"{}\"", pairs.join(",")))
 }

@@ -16,21 +16,31 @@ pub(super) fn render(bootstrap: &Bootstrap<'_>) -> Result<String, UserDataError>
     kubelet(kubernetes, bootstrap);
     if bootstrap.striped_local_disks {
         let commands = table(settings, "bootstrap-commands")?;
-        commands.insert("000-mount-instance-storage".to_owned(), mount_local_disks(bootstrap.image_version));
+        commands.insert(
+            "000-mount-instance-storage".to_owned(),
+            mount_local_disks(bootstrap.image_version),
+        );
     }
     Ok(document.to_string())
 }
 
 fn read(custom: &str) -> Result<Table, UserDataError> {
     custom.parse::<Table>().map_err(|error| UserDataError::Custom {
-        reason: format!("Bottlerocket's user data is TOML, and this is none: {}", error.message()),
+        reason: format!(
+            "Bottlerocket's user data is TOML, and this is none: {}",
+            error.message()
+        ),
     })
 }
 
 fn table<'a>(parent: &'a mut Table, name: &str) -> Result<&'a mut Table, UserDataError> {
-    parent.entry(name).or_insert_with(|| Value::Table(Table::new())).as_table_mut().ok_or_else(|| {
-        UserDataError::Custom { reason: format!("{name:?} is no table; expected [settings] and [settings.kubernetes]") }
-    })
+    parent
+        .entry(name)
+        .or_insert_with(|| Value::Table(Table::new()))
+        .as_table_mut()
+        .ok_or_else(|| UserDataError::Custom {
+            reason: format!("{name:?} is no table; expected [settings] and [settings.kubernetes]"),
+        })
 }
 
 fn identity(kubernetes: &mut Table, bootstrap: &Bootstrap<'_>) -> Result<(), UserDataError> {
@@ -50,9 +60,15 @@ fn identity(kubernetes: &mut Table, bootstrap: &Bootstrap<'_>) -> Result<(), Use
     let mut taints: BTreeMap<String, Vec<Value>> = BTreeMap::new();
     for taint in bootstrap.all_taints() {
         let entry = format!("{}:{}", taint.value, taint.effect.as_str());
-        taints.entry(taint.key.to_string()).or_default().push(entry.into());
+        taints
+            .entry(taint.key.to_string())
+            .or_default()
+            .push(entry.into());
     }
-    let taints: Table = taints.into_iter().map(|(key, entries)| (key, Value::Array(entries))).collect();
+    let taints: Table = taints
+        .into_iter()
+        .map(|(key, entries)| (key, Value::Array(entries)))
+        .collect();
     kubernetes.insert("node-taints".to_owned(), taints.into());
     Ok(())
 }
@@ -85,15 +101,27 @@ fn kubelet(kubernetes: &mut Table, bootstrap: &Bootstrap<'_>) {
     set("eviction-hard", map(eviction_hard));
     set("eviction-soft", map(eviction_soft));
     set("eviction-soft-grace-period", map(eviction_soft_grace_period));
-    set("eviction-max-pod-grace-period", eviction_max_pod_grace_period.map(|seconds| i64::from(seconds).into()));
+    set(
+        "eviction-max-pod-grace-period",
+        eviction_max_pod_grace_period.map(|seconds| i64::from(seconds).into()),
+    );
     // Percentages are text in this API.
-    set("image-gc-high-threshold-percent", image_gc_high_threshold_percent.map(|percent| percent.to_string().into()));
-    set("image-gc-low-threshold-percent", image_gc_low_threshold_percent.map(|percent| percent.to_string().into()));
+    set(
+        "image-gc-high-threshold-percent",
+        image_gc_high_threshold_percent.map(|percent| percent.to_string().into()),
+    );
+    set(
+        "image-gc-low-threshold-percent",
+        image_gc_low_threshold_percent.map(|percent| percent.to_string().into()),
+    );
     set("cpu-cfs-quota-enforced", cpu_cfs_quota.map(Value::from));
 }
 
 fn map(values: &BTreeMap<String, String>) -> Option<Value> {
-    let table: Table = values.iter().map(|(key, value)| (key.clone(), value.clone().into())).collect();
+    let table: Table = values
+        .iter()
+        .map(|(key, value)| (key.clone(), value.clone().into()))
+        .collect();
     (!table.is_empty()).then(|| table.into())
 }
 
@@ -138,9 +166,14 @@ mod tests {
 
     #[test]
     fn the_default_bind_depends_on_the_version() {
-        for (version, want) in
-            [("latest", true), ("v1.46.0", true), ("1.50.1", true), ("v1.45.9", false), ("v2.0.0", true), ("", false)]
-        {
+        for (version, want) in [
+            ("latest", true),
+            ("v1.46.0", true),
+            ("1.50.1", true),
+            ("v1.45.9", false),
+            ("v2.0.0", true),
+            ("", false),
+        ] {
             assert_eq!(binds_by_default(version), want, "{version}");
         }
     }

@@ -14,7 +14,10 @@ pub(super) struct Part {
 
 impl Part {
     pub(super) fn new(content_type: &str, content: impl Into<String>) -> Self {
-        Self { headers: vec![("Content-Type".to_owned(), content_type.to_owned())], content: content.into() }
+        Self {
+            headers: vec![("Content-Type".to_owned(), content_type.to_owned())],
+            content: content.into(),
+        }
     }
 }
 
@@ -46,7 +49,9 @@ pub(super) fn write(parts: &[Part]) -> String {
 fn free_boundary(parts: &[Part]) -> String {
     let taken = |boundary: &str| {
         let line = format!("--{boundary}");
-        parts.iter().any(|part| part.content.lines().any(|text| text.starts_with(&line)))
+        parts
+            .iter()
+            .any(|part| part.content.lines().any(|text| text.starts_with(&line)))
     };
     let mut boundary = BOUNDARY.to_owned();
     while taken(&boundary) {
@@ -62,7 +67,9 @@ pub(super) fn read(text: &str) -> Result<Vec<Part>, String> {
     let content_type = header(&head, "content-type")
         .ok_or_else(|| "the MIME archive has no Content-Type header; expected multipart/mixed".to_owned())?;
     if !content_type.trim_start().to_lowercase().starts_with("multipart/") {
-        return Err(format!("the MIME archive has the type {content_type:?}; expected multipart/mixed"));
+        return Err(format!(
+            "the MIME archive has the type {content_type:?}; expected multipart/mixed"
+        ));
     }
     let boundary = parameter(content_type, "boundary")
         .ok_or_else(|| "the Content-Type of the MIME archive has no boundary".to_owned())?;
@@ -92,7 +99,10 @@ pub(super) fn read(text: &str) -> Result<Vec<Part>, String> {
 fn part(lines: &[&str]) -> Part {
     let text = lines.join("\n");
     let (headers, content) = split_head(&text);
-    Part { headers, content: content.to_owned() }
+    Part {
+        headers,
+        content: content.to_owned(),
+    }
 }
 
 /// Headers (folded lines joined) and what follows the first empty line.
@@ -118,13 +128,18 @@ fn split_head(text: &str) -> (Vec<(String, String)>, &str) {
 }
 
 fn header<'a>(headers: &'a [(String, String)], name: &str) -> Option<&'a str> {
-    headers.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
+    headers
+        .iter()
+        .find(|(key, _)| key.eq_ignore_ascii_case(name))
+        .map(|(_, value)| value.as_str())
 }
 
 fn parameter(content_type: &str, name: &str) -> Option<String> {
     content_type.split(';').skip(1).find_map(|parameter| {
         let (key, value) = parameter.split_once('=')?;
-        key.trim().eq_ignore_ascii_case(name).then(|| value.trim().trim_matches('"').to_owned())
+        key.trim()
+            .eq_ignore_ascii_case(name)
+            .then(|| value.trim().trim_matches('"').to_owned())
     })
 }
 
@@ -134,7 +149,10 @@ mod tests {
 
     #[test]
     fn what_is_written_can_be_read() {
-        let parts = vec![Part::new("text/x-shellscript", "#!/bin/bash\necho 1\n"), Part::new("application/x", "a: 1")];
+        let parts = vec![
+            Part::new("text/x-shellscript", "#!/bin/bash\necho 1\n"),
+            Part::new("application/x", "a: 1"),
+        ];
         assert_eq!(read(&write(&parts)).unwrap(), parts);
     }
 
@@ -163,7 +181,10 @@ mod tests {
             ("MIME-Version: 1.0\n\nx", "has no Content-Type header"),
             ("Content-Type: text/plain\n\nx", "expected multipart/mixed"),
             ("Content-Type: multipart/mixed\n\nx", "has no boundary"),
-            ("Content-Type: multipart/mixed; boundary=a\n\n--a\n\nx", "does not end with"),
+            (
+                "Content-Type: multipart/mixed; boundary=a\n\n--a\n\nx",
+                "does not end with",
+            ),
         ] {
             let error = read(text).unwrap_err();
             assert!(error.contains(want), "{error}");

@@ -3,8 +3,8 @@
 //! Input: cluster, kubelet settings, taints, labels and the user's own part. Output: text, the same bytes for the same
 //! input. Our settings win over the user's where both speak of the same thing.
 
-mod bottlerocket;
 mod bootstrap_script;
+mod bottlerocket;
 mod mime;
 mod nodeadm;
 
@@ -134,8 +134,11 @@ pub fn render(family: AmiFamily, bootstrap: &Bootstrap<'_>) -> Result<UserData, 
 impl Bootstrap<'_> {
     /// The taints with the one that keeps pods away until the node is registered.
     fn all_taints(&self) -> Vec<Taint> {
-        let unregistered =
-            Taint::new(joiner_api::labels::UNREGISTERED_TAINT, "", joiner_core::taints::Effect::NoExecute);
+        let unregistered = Taint::new(
+            joiner_api::labels::UNREGISTERED_TAINT,
+            "",
+            joiner_core::taints::Effect::NoExecute,
+        );
         let mut taints = self.taints.to_vec();
         if !taints.iter().any(|taint| taint.is_same(&unregistered)) {
             taints.push(unregistered);
@@ -155,7 +158,10 @@ impl Bootstrap<'_> {
     /// `--node-labels="a=b,c=d"`, or nothing.
     fn labels_flag(&self) -> Option<String> {
         let labels = self.allowed_labels();
-        let pairs: Vec<String> = labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
+        let pairs: Vec<String> = labels
+            .iter()
+            .map(|(key, value)| format!("{key}={value}"))
+            .collect();
         (!pairs.is_empty()).then(|| format!("--node-labels=\"{}\"", pairs.join(",")))
     }
 
@@ -177,9 +183,11 @@ impl Bootstrap<'_> {
 /// Labels under Kubernetes' own domains, which a kubelet may not set on its node.
 fn is_forbidden(key: &str) -> bool {
     let domain = joiner_api::labels::domain(key);
-    ["kubernetes.io", "k8s.io"]
-        .iter()
-        .any(|forbidden| domain.strip_suffix(forbidden).is_some_and(|rest| rest.is_empty() || rest.ends_with('.')))
+    ["kubernetes.io", "k8s.io"].iter().any(|forbidden| {
+        domain
+            .strip_suffix(forbidden)
+            .is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+    })
 }
 
 #[cfg(test)]

@@ -12,8 +12,10 @@ pub(super) fn render(bootstrap: &Bootstrap<'_>) -> Result<String, UserDataError>
     let config = node_config(bootstrap)?;
     // Long scalars stay on one line, so that no reader has to unfold them.
     let options = serde_saphyr::ser_options! { prefer_block_scalars: false };
-    let yaml = serde_saphyr::to_string_with_options(&config, options)
-        .map_err(|error| UserDataError::Custom { reason: format!("NodeConfig cannot be written: {error}") })?;
+    let yaml =
+        serde_saphyr::to_string_with_options(&config, options).map_err(|error| UserDataError::Custom {
+            reason: format!("NodeConfig cannot be written: {error}"),
+        })?;
     parts.push(Part::new(NODE_CONFIG, yaml));
     Ok(mime::write(&parts))
 }

@@ -55,24 +55,41 @@ fn text(family: AmiFamily, custom: Option<&str>, striped: bool) -> Result<String
 
 #[test]
 fn al2023_gets_a_node_config_after_the_users_parts() {
-    insta::assert_snapshot!("al2023", text(AmiFamily::AL2023, Some("#!/bin/bash\nmodprobe ip_vs\n"), true).unwrap());
+    insta::assert_snapshot!(
+        "al2023",
+        text(AmiFamily::AL2023, Some("#!/bin/bash\nmodprobe ip_vs\n"), true).unwrap()
+    );
 }
 
 #[test]
 fn al2023_takes_a_node_config_and_an_archive_of_the_user() {
-    let config = text(AmiFamily::AL2023, Some("apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\n"), false).unwrap();
-    assert_eq!(config.matches("Content-Type: application/node.eks.aws").count(), 2);
+    let config = text(
+        AmiFamily::AL2023,
+        Some("apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\n"),
+        false,
+    )
+    .unwrap();
+    assert_eq!(
+        config.matches("Content-Type: application/node.eks.aws").count(),
+        2
+    );
     let archive = "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=\"B\"\n\n--B\nContent-Type: \
                    text/x-shellscript\n\n#!/bin/sh\n--B--\n";
     let merged = text(AmiFamily::AL2023, Some(archive), false).unwrap();
-    assert!(merged.contains("--//\nContent-Type: text/x-shellscript\n\n#!/bin/sh\n--//\n"), "{merged}");
+    assert!(
+        merged.contains("--//\nContent-Type: text/x-shellscript\n\n#!/bin/sh\n--//\n"),
+        "{merged}"
+    );
 }
 
 #[test]
 fn bottlerocket_gets_our_settings_over_the_users() {
     let custom = "[settings.kubernetes]\ncluster-name = \"other\"\nallowed-unsafe-sysctls = [\"net.*\"]\n\
                   [settings.kubernetes.node-labels]\nteam = \"b\"\nown = \"1\"\n[settings.ntp]\ntime-servers = []\n";
-    insta::assert_snapshot!("bottlerocket", text(AmiFamily::Bottlerocket, Some(custom), true).unwrap());
+    insta::assert_snapshot!(
+        "bottlerocket",
+        text(AmiFamily::Bottlerocket, Some(custom), true).unwrap()
+    );
 }
 
 #[test]
@@ -82,7 +99,10 @@ fn al2_gets_a_script() {
 
 #[test]
 fn custom_is_passed_through() {
-    assert_eq!(text(AmiFamily::Custom, Some("anything\r\n"), true).unwrap(), "anything\r\n");
+    assert_eq!(
+        text(AmiFamily::Custom, Some("anything\r\n"), true).unwrap(),
+        "anything\r\n"
+    );
     assert_eq!(text(AmiFamily::Custom, None, true).unwrap(), "");
 }
 
@@ -91,10 +111,26 @@ fn what_cannot_be_made_is_explained() {
     let long = "#".repeat(LIMIT);
     for (family, custom, want) in [
         (AmiFamily::AL2023, long.as_str(), "expected at most 16384"),
-        (AmiFamily::Bottlerocket, "no toml", "Bottlerocket's user data is TOML"),
-        (AmiFamily::Bottlerocket, "settings = 1", "\"settings\" is no table"),
-        (AmiFamily::AL2023, "Content-Type: text/plain\n\nx", "expected multipart/mixed"),
-        (AmiFamily::Windows2022, "", "image family Windows2022 is not supported yet"),
+        (
+            AmiFamily::Bottlerocket,
+            "no toml",
+            "Bottlerocket's user data is TOML",
+        ),
+        (
+            AmiFamily::Bottlerocket,
+            "settings = 1",
+            "\"settings\" is no table",
+        ),
+        (
+            AmiFamily::AL2023,
+            "Content-Type: text/plain\n\nx",
+            "expected multipart/mixed",
+        ),
+        (
+            AmiFamily::Windows2022,
+            "",
+            "image family Windows2022 is not supported yet",
+        ),
     ] {
         let error = text(family, Some(custom), false).unwrap_err().to_string();
         assert!(error.contains(want), "{error}");
@@ -104,7 +140,9 @@ fn what_cannot_be_made_is_explained() {
 #[test]
 fn settings_without_words_are_refused_and_a_missing_cidr_is_waited_for() {
     let mut kubelet = kubelet();
-    kubelet.other.insert("shutdownGracePeriod".to_owned(), "30s".into());
+    kubelet
+        .other
+        .insert("shutdownGracePeriod".to_owned(), "30s".into());
     let mut cluster = cluster();
     cluster.service_cidr.clear();
     let labels = BTreeMap::new();
@@ -119,8 +157,16 @@ fn settings_without_words_are_refused_and_a_missing_cidr_is_waited_for() {
         image_version: "",
     };
     let error = render(AmiFamily::Bottlerocket, &bootstrap).unwrap_err();
-    assert!(error.to_string().contains("shutdownGracePeriod; remove them, or use AL2023"), "{error}");
-    assert_eq!(render(AmiFamily::AL2023, &bootstrap), Err(UserDataError::NoServiceCidr));
+    assert!(
+        error
+            .to_string()
+            .contains("shutdownGracePeriod; remove them, or use AL2023"),
+        "{error}"
+    );
+    assert_eq!(
+        render(AmiFamily::AL2023, &bootstrap),
+        Err(UserDataError::NoServiceCidr)
+    );
 }
 
 #[test]

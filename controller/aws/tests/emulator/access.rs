@@ -19,7 +19,10 @@ fn with_keys(id: &str, secret: &str) -> Aws {
 
 #[tokio::test]
 async fn wrong_keys_are_told_as_such() {
-    for (id, secret) in [("AKIANOBODY0000000000", "hush-hush"), ("AKIASANDBOXADMIN00000", "hush-hush")] {
+    for (id, secret) in [
+        ("AKIANOBODY0000000000", "hush-hush"),
+        ("AKIASANDBOXADMIN00000", "hush-hush"),
+    ] {
         let aws = with_keys(id, secret);
         for error in [
             sts::identity(&aws).await.unwrap_err(),
@@ -36,7 +39,11 @@ async fn wrong_keys_are_told_as_such() {
 async fn expired_keys_and_throttling_are_told_apart() {
     let aws = cloud().admin();
     // No other test of this binary asks for a queue.
-    for (code, status) in [("ExpiredToken", 403), ("ThrottlingException", 400), ("InternalError", 500)] {
+    for (code, status) in [
+        ("ExpiredToken", 403),
+        ("ThrottlingException", 400),
+        ("InternalError", 500),
+    ] {
         let fault = json!({
             "kind": "error", "code": code, "status": status, "match": {"action": "sqs:GetQueueUrl"}, "times": 1
         });
@@ -56,16 +63,25 @@ async fn expired_keys_and_throttling_are_told_apart() {
 #[tokio::test]
 async fn an_endpoint_without_a_server_is_unreachable() {
     let mut settings = cloud().settings();
-    settings.endpoints = Endpoints { sts: Some("http://127.0.0.1:9".to_owned()), ..settings.endpoints };
+    settings.endpoints = Endpoints {
+        sts: Some("http://127.0.0.1:9".to_owned()),
+        ..settings.endpoints
+    };
     let error = sts::identity(&Aws::connect(settings).unwrap()).await.unwrap_err();
-    assert!(matches!(error, Error::Unreachable { .. }) && error.is_transient(), "{error:?}");
+    assert!(
+        matches!(error, Error::Unreachable { .. }) && error.is_transient(),
+        "{error:?}"
+    );
 }
 
 #[tokio::test]
 async fn a_role_that_may_not_be_assumed_is_named() {
     let mut settings = cloud().settings();
     let role_arn = format!("arn:aws:iam::{ACCOUNT}:role/no-such-role");
-    settings.assume_role = Some(joiner_aws::AssumeRole { role_arn, ..Default::default() });
+    settings.assume_role = Some(joiner_aws::AssumeRole {
+        role_arn,
+        ..Default::default()
+    });
     let error = sts::identity(&Aws::connect(settings).unwrap()).await.unwrap_err();
     assert!(error.is_auth(), "{error:?}");
 }
@@ -79,14 +95,25 @@ async fn a_role_is_assumed() {
         }],
     });
     let aws = cloud().admin();
-    let new = iam::NewRole { name: "assumed".to_owned(), trust: trust.to_string(), ..Default::default() };
+    let new = iam::NewRole {
+        name: "assumed".to_owned(),
+        trust: trust.to_string(),
+        ..Default::default()
+    };
     let role = iam::create_role(&aws, &new).await.unwrap();
     let mut settings = cloud().settings();
-    settings.assume_role =
-        Some(joiner_aws::AssumeRole { role_arn: role.arn, session_name: Some("test".to_owned()), external_id: None });
+    settings.assume_role = Some(joiner_aws::AssumeRole {
+        role_arn: role.arn,
+        session_name: Some("test".to_owned()),
+        external_id: None,
+    });
     let assumed = Aws::connect(settings).unwrap();
     let identity = sts::identity(&assumed).await.unwrap();
-    assert!(identity.arn.ends_with(":assumed-role/assumed/test"), "{}", identity.arn);
+    assert!(
+        identity.arn.ends_with(":assumed-role/assumed/test"),
+        "{}",
+        identity.arn
+    );
     let denied = instances::list(&assumed, "x").await.unwrap_err();
     assert!(matches!(denied, Error::Unauthorized(_)), "{denied:?}");
     iam::put_inline_policy(
@@ -107,7 +134,9 @@ async fn a_role_is_assumed() {
     .await
     .unwrap();
     assert!(instances::list(&assumed, "x").await.unwrap().is_empty());
-    iam::delete_inline_policy(&aws, "assumed", "controller").await.unwrap();
+    iam::delete_inline_policy(&aws, "assumed", "controller")
+        .await
+        .unwrap();
     iam::delete_role(&aws, "assumed").await.unwrap();
 }
 
@@ -121,7 +150,8 @@ fn in_child(test: &str, environment: &[(&str, &str)]) {
         .envs(environment.iter().copied())
         .output()
         .unwrap();
-    let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    let text =
+        String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success() && text.contains("1 passed"), "{text}");
 }
 
@@ -134,7 +164,10 @@ async fn child_without_credentials() {
     if !is_child() {
         return;
     }
-    let settings = Settings { max_attempts: Some(1), ..Settings::default() };
+    let settings = Settings {
+        max_attempts: Some(1),
+        ..Settings::default()
+    };
     let error = sts::identity(&Aws::connect(settings).unwrap()).await.unwrap_err();
     assert!(matches!(error, Error::NoCredentials { .. }), "{error:?}");
     assert!(error.to_string().contains("export AWS_ACCESS_KEY_ID"), "{error}");
@@ -142,7 +175,11 @@ async fn child_without_credentials() {
 
 #[test]
 fn absent_credentials_are_told_as_such() {
-    let environment = [("AWS_REGION", REGION), ("AWS_EC2_METADATA_DISABLED", "true"), ("AWS_ENDPOINT_URL", "http://127.0.0.1:9")];
+    let environment = [
+        ("AWS_REGION", REGION),
+        ("AWS_EC2_METADATA_DISABLED", "true"),
+        ("AWS_ENDPOINT_URL", "http://127.0.0.1:9"),
+    ];
     in_child("child_without_credentials", &environment);
 }
 
@@ -151,7 +188,9 @@ async fn child_without_region() {
     if !is_child() {
         return;
     }
-    let error = sts::identity(&Aws::connect(Settings::default()).unwrap()).await.unwrap_err();
+    let error = sts::identity(&Aws::connect(Settings::default()).unwrap())
+        .await
+        .unwrap_err();
     assert!(matches!(error, Error::NoRegion), "{error:?}");
 }
 
@@ -165,7 +204,9 @@ async fn child_with_the_endpoint_of_the_environment() {
     if !is_child() {
         return;
     }
-    let identity = sts::identity(&Aws::connect(Settings::default()).unwrap()).await.unwrap();
+    let identity = sts::identity(&Aws::connect(Settings::default()).unwrap())
+        .await
+        .unwrap();
     assert_eq!(identity.account, ACCOUNT);
 }
 
@@ -186,7 +227,10 @@ async fn child_with_a_web_identity() {
     if !is_child() {
         return;
     }
-    let settings = Settings { max_attempts: Some(1), ..Settings::default() };
+    let settings = Settings {
+        max_attempts: Some(1),
+        ..Settings::default()
+    };
     let error = sts::identity(&Aws::connect(settings).unwrap()).await.unwrap_err();
     // The token is none that the cloud knows: that the answer comes from it shows that its endpoint is used.
     assert!(matches!(error, Error::CredentialsRejected(_)), "{error:?}");

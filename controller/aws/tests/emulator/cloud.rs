@@ -25,8 +25,7 @@ pub(crate) fn cloud() -> &'static Cloud {
 }
 
 fn start() -> Cloud {
-    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../sandbox/aws");
-    let package = std::env::var_os("JOINER_EMULATOR_PACKAGE").map_or(own, PathBuf::from);
+    let package = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../sandbox/aws");
     let state = tempfile::tempdir().unwrap().keep();
     let log = std::fs::File::create(state.join("log")).unwrap();
     // The shell ends the cloud when our end of its standard input is closed, however this process ends.
@@ -45,7 +44,9 @@ fn start() -> Cloud {
     std::mem::forget(child.stdin.take());
     let begin = Instant::now();
     loop {
-        let port = std::fs::read_to_string(state.join("port")).ok().and_then(|text| text.trim().parse().ok());
+        let port = std::fs::read_to_string(state.join("port"))
+            .ok()
+            .and_then(|text| text.trim().parse().ok());
         if let Some(port) = port
             && let Some(Value::Object(health)) = call(port, "GET", "/_sandbox/health", "")
             && health.get("status") == Some(&json!("ok"))
@@ -65,7 +66,11 @@ fn python() -> PathBuf {
         return set.into();
     }
     let cache = PathBuf::from(std::env::var_os("HOME").unwrap_or_default()).join(".cache/joiner/python");
-    let installed = std::fs::read_dir(&cache).into_iter().flatten().flatten().map(|entry| entry.path().join("bin/python"));
+    let installed = std::fs::read_dir(&cache)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| entry.path().join("bin/python"));
     let mut installed: Vec<PathBuf> = installed.filter(|python| python.exists()).collect();
     installed.sort();
     installed.pop().unwrap_or_else(|| {
@@ -87,7 +92,10 @@ impl Cloud {
                 secret_access_key: "sandbox-admin-secret".to_owned(),
                 session_token: None,
             }),
-            endpoints: Endpoints { all: Some(self.url()), ..Endpoints::default() },
+            endpoints: Endpoints {
+                all: Some(self.url()),
+                ..Endpoints::default()
+            },
             max_attempts: Some(1),
             ..Settings::default()
         }
@@ -104,8 +112,25 @@ impl Cloud {
 
     /// Calls an admin route.
     pub(crate) fn admin_route(&self, method: &str, path: &str, body: &Value) -> Value {
-        let body = if body.is_null() { String::new() } else { body.to_string() };
+        let body = if body.is_null() {
+            String::new()
+        } else {
+            body.to_string()
+        };
         call(self.port, method, path, &body).unwrap()
+    }
+
+    /// Sends a request as written: path with query, and headers after the first line.
+    pub(crate) fn raw(&self, target: &str, headers: &str) -> String {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+        write!(
+            stream,
+            "GET {target} HTTP/1.1\r\n{headers}Connection: close\r\n\r\n"
+        )
+        .unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
     }
 
     /// A cluster with network, security group, node role and images.
@@ -125,7 +150,9 @@ impl Cloud {
     /// Injects a fault; it ends when the guard is dropped.
     pub(crate) fn fault(&self, fault: &Value) -> FaultGuard<'_> {
         let added = self.admin_route("POST", "/_sandbox/faults", fault);
-        let id = added["faults"][0]["id"].as_i64().unwrap_or_else(|| panic!("{added}"));
+        let id = added["faults"][0]["id"]
+            .as_i64()
+            .unwrap_or_else(|| panic!("{added}"));
         FaultGuard { cloud: self, id }
     }
 }
@@ -137,7 +164,8 @@ pub(crate) struct FaultGuard<'a> {
 
 impl Drop for FaultGuard<'_> {
     fn drop(&mut self) {
-        self.cloud.admin_route("DELETE", &format!("/_sandbox/faults/{}", self.id), &Value::Null);
+        self.cloud
+            .admin_route("DELETE", &format!("/_sandbox/faults/{}", self.id), &Value::Null);
     }
 }
 

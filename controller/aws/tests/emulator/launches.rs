@@ -38,11 +38,20 @@ pub(crate) async fn resolved_class(cluster: &Value, alias: &str) -> NodeClass {
         },
     }))
     .unwrap();
-    let subnet_term = SubnetSelectorTerm { tags: discovery.clone(), ..Default::default() };
-    let group_term = SecurityGroupSelectorTerm { tags: discovery, ..Default::default() };
+    let subnet_term = SubnetSelectorTerm {
+        tags: discovery.clone(),
+        ..Default::default()
+    };
+    let group_term = SecurityGroupSelectorTerm {
+        tags: discovery,
+        ..Default::default()
+    };
     let subnets = subnets(&aws, &[subnet_term]).await.unwrap().found;
     let groups = security_groups(&aws, &[group_term]).await.unwrap().found;
-    let images = images(&aws, &class.spec, "1.34", Timestamp::now()).await.unwrap().found;
+    let images = images(&aws, &class.spec, "1.34", Timestamp::now())
+        .await
+        .unwrap()
+        .found;
     let profile = joiner_aws::profiles::Wanted {
         name: joiner_aws::profiles::name(name, "us-west-2", &format!("uid-of-{name}"), "role"),
         path: joiner_aws::profiles::path("us-west-2", name, &format!("uid-of-{name}")),
@@ -77,8 +86,13 @@ impl Scene {
     pub(crate) async fn new(name: &str, alias: &str) -> Self {
         let made = cloud().cluster(name);
         let class = resolved_class(&made, alias).await;
-        let types =
-            instance_types(facts().await, &class, &Settings::default(), &Unavailable::default(), Timestamp::now());
+        let types = instance_types(
+            facts().await,
+            &class,
+            &Settings::default(),
+            &Unavailable::default(),
+            Timestamp::now(),
+        );
         Self {
             aws: cloud().admin(),
             name: name.to_owned(),
@@ -97,7 +111,12 @@ impl Scene {
     }
 
     pub(crate) fn plan(&self, requirements: &[Requirement]) -> Plan {
-        plan(&requirements.iter().cloned().collect::<Requirements>(), &self.requests, &self.types).unwrap()
+        plan(
+            &requirements.iter().cloned().collect::<Requirements>(),
+            &self.requests,
+            &self.types,
+        )
+        .unwrap()
     }
 
     pub(crate) fn order<'a>(&'a self, claims: &'a [ClaimKey], plan: &'a Plan) -> Order<'a> {
@@ -118,7 +137,10 @@ impl Scene {
 }
 
 pub(crate) fn claim(name: &str) -> ClaimKey {
-    ClaimKey { name: name.to_owned(), uid: format!("uid of {name}") }
+    ClaimKey {
+        name: name.to_owned(),
+        uid: format!("uid of {name}"),
+    }
 }
 
 fn of(kinds: &[&str], capacity_type: &str) -> Vec<Requirement> {
@@ -134,32 +156,72 @@ async fn an_order_buys_the_cheapest_and_destroy_leaves_nothing() {
     let launcher = Launcher::new(scene.aws.clone(), &scene.name);
     let plan = scene.plan(&of(&["m5.large", "m5.xlarge", "m6g.large"], "on-demand"));
     let claims = [claim("default-aaaaa")];
-    let launched = launcher.launch(&scene.order(&claims, &plan), &Unavailable::default(), Timestamp::now()).await.unwrap();
-    let [bought] = launched.bought.as_slice() else { panic!("{launched:?}") };
-    assert_eq!((bought.claim.as_str(), bought.capacity_type), ("default-aaaaa", CapacityType::OnDemand));
+    let launched = launcher
+        .launch(
+            &scene.order(&claims, &plan),
+            &Unavailable::default(),
+            Timestamp::now(),
+        )
+        .await
+        .unwrap();
+    let [bought] = launched.bought.as_slice() else {
+        panic!("{launched:?}")
+    };
+    assert_eq!(
+        (bought.claim.as_str(), bought.capacity_type),
+        ("default-aaaaa", CapacityType::OnDemand)
+    );
     assert_eq!(bought.instance_type, "m6g.large", "the cheapest of the three");
     let listed = instances::list(&scene.aws, &scene.name).await.unwrap();
-    let [instance] = listed.as_slice() else { panic!("{listed:?}") };
+    let [instance] = listed.as_slice() else {
+        panic!("{listed:?}")
+    };
     assert_eq!(instance.id, bought.instance_id);
     assert_eq!(instance.node_claim(), Some("default-aaaaa"));
     assert_eq!(instance.node_pool(), Some("default"));
     assert_eq!(instance.tags.get("team").map(String::as_str), Some("a"));
     assert_eq!(instance.security_groups, scene.class.security_groups);
-    assert_eq!((&instance.zone, &instance.image_id), (&bought.zone, &bought.image_id));
-    assert_eq!(instances::instance_id(&instance.provider_id()), Some(instance.id.as_str()));
+    assert_eq!(
+        (&instance.zone, &instance.image_id),
+        (&bought.zone, &bought.image_id)
+    );
+    assert_eq!(
+        instances::instance_id(&instance.provider_id()),
+        Some(instance.id.as_str())
+    );
 
     let named = [("Name".to_owned(), "ip-10-0-0-1".to_owned())].into();
-    assert!(instances::tag(&scene.aws, &bought.instance_id, &named).await.unwrap());
+    assert!(
+        instances::tag(&scene.aws, &bought.instance_id, &named)
+            .await
+            .unwrap()
+    );
     let ids = [bought.instance_id.clone(), "i-00000000000000000".to_owned()];
     instances::terminate(&scene.aws, &ids).await.unwrap();
     instances::terminate(&scene.aws, &ids[1..]).await.unwrap();
-    assert!(instances::get(&scene.aws, &ids[0]).await.unwrap().is_none_or(|gone| gone.state.is_ending()));
+    assert!(
+        instances::get(&scene.aws, &ids[0])
+            .await
+            .unwrap()
+            .is_none_or(|gone| gone.state.is_ending())
+    );
     assert!(instances::get(&scene.aws, &ids[1]).await.unwrap().is_none());
     // One for each image and number of pods.
     assert_eq!(launcher.delete_templates("default").await.unwrap().len(), 3);
-    assert!(joiner_aws::profiles::delete(&scene.aws, &scene.class.instance_profile).await.unwrap());
-    let left = cloud().admin_route("GET", &format!("/_sandbox/leftovers?cluster={}", scene.name), &Value::Null);
-    assert!(!left.to_string().contains("lt-") && !left.to_string().contains(&bought.instance_id), "{left}");
+    assert!(
+        joiner_aws::profiles::delete(&scene.aws, &scene.class.instance_profile)
+            .await
+            .unwrap()
+    );
+    let left = cloud().admin_route(
+        "GET",
+        &format!("/_sandbox/leftovers?cluster={}", scene.name),
+        &Value::Null,
+    );
+    assert!(
+        !left.to_string().contains("lt-") && !left.to_string().contains(&bought.instance_id),
+        "{left}"
+    );
 }
 
 #[tokio::test]
@@ -168,19 +230,41 @@ async fn an_instance_joins_with_what_the_template_says() {
     let launcher = Launcher::new(scene.aws.clone(), &scene.name);
     let plan = scene.plan(&of(&["c6g.xlarge"], "spot"));
     let launched = launcher
-        .launch(&scene.order(&[claim("default-bbbbb")], &plan), &Unavailable::default(), Timestamp::now())
+        .launch(
+            &scene.order(&[claim("default-bbbbb")], &plan),
+            &Unavailable::default(),
+            Timestamp::now(),
+        )
         .await
         .unwrap();
     let id = launched.bought[0].instance_id.clone();
     let all = cloud().admin_route("GET", "/_sandbox/instances?after=0", &Value::Null);
-    let seen = all["instances"].as_array().unwrap().iter().find(|instance| instance["id"] == id.as_str()).unwrap();
+    let seen = all["instances"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|instance| instance["id"] == id.as_str())
+        .unwrap();
     assert_eq!(seen["lifecycle"], "spot");
     assert_eq!(seen["arch"], "arm64");
     let user_data = seen["userData"].as_str().unwrap();
     assert!(user_data.contains("cluster-name = \"joins\""), "{user_data}");
-    assert!(user_data.contains("\"karpenter.sh/capacity-type\" = \"spot\""), "{user_data}");
-    assert!(user_data.contains("\"karpenter.sh/unregistered\" = [\":NoExecute\"]"), "{user_data}");
-    assert_eq!(instances::get(&scene.aws, &id).await.unwrap().unwrap().capacity_type, CapacityType::Spot);
+    assert!(
+        user_data.contains("\"karpenter.sh/capacity-type\" = \"spot\""),
+        "{user_data}"
+    );
+    assert!(
+        user_data.contains("\"karpenter.sh/unregistered\" = [\":NoExecute\"]"),
+        "{user_data}"
+    );
+    assert_eq!(
+        instances::get(&scene.aws, &id)
+            .await
+            .unwrap()
+            .unwrap()
+            .capacity_type,
+        CapacityType::Spot
+    );
     instances::terminate(&scene.aws, &[id]).await.unwrap();
 }
 
@@ -188,13 +272,20 @@ async fn an_instance_joins_with_what_the_template_says() {
 async fn what_is_short_is_marked_and_the_next_offering_is_tried() {
     let scene = Scene::new("short", "al2023@latest").await;
     let launcher = Launcher::new(scene.aws.clone(), &scene.name);
-    let short = cloud().fault(&json!({"kind": "insufficient-capacity", "match": {"instanceType": "r5b.large"}}));
+    let short =
+        cloud().fault(&json!({"kind": "insufficient-capacity", "match": {"instanceType": "r5b.large"}}));
     let plan = scene.plan(&of(&["r5b.large"], "on-demand"));
     let error = launcher
-        .launch(&scene.order(&[claim("default-ccccc")], &plan), &Unavailable::default(), Timestamp::now())
+        .launch(
+            &scene.order(&[claim("default-ccccc")], &plan),
+            &Unavailable::default(),
+            Timestamp::now(),
+        )
         .await
         .unwrap_err();
-    let LaunchError::InsufficientCapacity { shortages, detail } = error else { panic!("{error:?}") };
+    let LaunchError::InsufficientCapacity { shortages, detail } = error else {
+        panic!("{error:?}")
+    };
     assert!(detail.contains("InsufficientInstanceCapacity"), "{detail}");
     let zones: BTreeSet<&str> = plan.choices.iter().map(|choice| &*choice.zone).collect();
     assert_eq!(shortages.len(), zones.len(), "{shortages:?}");
@@ -207,17 +298,32 @@ async fn what_is_short_is_marked_and_the_next_offering_is_tried() {
     }
     let types = instance_types(facts().await, &scene.class, &Settings::default(), &out, now);
     let rest = joiner_core::launch::plan(
-        &of(&["r5b.large", "r5b.xlarge"], "on-demand").into_iter().collect(),
+        &of(&["r5b.large", "r5b.xlarge"], "on-demand")
+            .into_iter()
+            .collect(),
         &scene.requests,
         &types,
     )
     .unwrap();
-    assert!(rest.choices.iter().all(|choice| &*choice.instance_type == "r5b.xlarge"), "{rest:?}");
-    let launched =
-        launcher.launch(&scene.order(&[claim("default-ccccd")], &rest), &out, Timestamp::now()).await.unwrap();
+    assert!(
+        rest.choices
+            .iter()
+            .all(|choice| &*choice.instance_type == "r5b.xlarge"),
+        "{rest:?}"
+    );
+    let launched = launcher
+        .launch(
+            &scene.order(&[claim("default-ccccd")], &rest),
+            &out,
+            Timestamp::now(),
+        )
+        .await
+        .unwrap();
     assert_eq!(launched.bought[0].instance_type, "r5b.xlarge");
     drop(short);
-    instances::terminate(&scene.aws, &[launched.bought[0].instance_id.clone()]).await.unwrap();
+    instances::terminate(&scene.aws, &[launched.bought[0].instance_id.clone()])
+        .await
+        .unwrap();
 }
 
 #[tokio::test]
@@ -226,14 +332,24 @@ async fn a_batch_gives_each_claim_an_instance_and_a_killed_controller_finds_them
     let launcher = Launcher::new(scene.aws.clone(), &scene.name);
     let plan = scene.plan(&of(&["m5a.large", "m5a.xlarge"], "spot"));
     let claims: Vec<ClaimKey> = ["b-1", "b-2", "b-3"].map(claim).into();
-    let launched =
-        launcher.launch(&scene.order(&claims, &plan), &Unavailable::default(), Timestamp::now()).await.unwrap();
+    let launched = launcher
+        .launch(
+            &scene.order(&claims, &plan),
+            &Unavailable::default(),
+            Timestamp::now(),
+        )
+        .await
+        .unwrap();
     assert_eq!(launched.bought.len(), 3);
     let listed = instances::list(&scene.aws, &scene.name).await.unwrap();
     let first = launched.bought[0].instance_id.as_str();
     let found = find_lost(&listed, &BTreeSet::from([first]), &claims[1..]);
     assert_eq!(found.keys().collect::<Vec<_>>(), ["b-2", "b-3"]);
-    let ids: Vec<String> = launched.bought.iter().map(|bought| bought.instance_id.clone()).collect();
+    let ids: Vec<String> = launched
+        .bought
+        .iter()
+        .map(|bought| bought.instance_id.clone())
+        .collect();
     instances::terminate(&scene.aws, &ids).await.unwrap();
 }
 
@@ -246,19 +362,33 @@ async fn an_order_given_twice_buys_once() {
     for _ in 0..2 {
         // A new launcher each time, as after a crash.
         let launcher = Launcher::new(scene.aws.clone(), &scene.name);
-        let launched =
-            launcher.launch(&scene.order(&claims, &plan), &Unavailable::default(), Timestamp::now()).await.unwrap();
+        let launched = launcher
+            .launch(
+                &scene.order(&claims, &plan),
+                &Unavailable::default(),
+                Timestamp::now(),
+            )
+            .await
+            .unwrap();
         ids.insert(launched.bought[0].instance_id.clone());
     }
     // The same claim with other offerings: EC2 refuses the token, the instance is found by its tag.
     let other = scene.plan(&of(&["m5d.xlarge"], "on-demand"));
     let launcher = Launcher::new(scene.aws.clone(), &scene.name);
-    let launched =
-        launcher.launch(&scene.order(&claims, &other), &Unavailable::default(), Timestamp::now()).await.unwrap();
+    let launched = launcher
+        .launch(
+            &scene.order(&claims, &other),
+            &Unavailable::default(),
+            Timestamp::now(),
+        )
+        .await
+        .unwrap();
     ids.insert(launched.bought[0].instance_id.clone());
     assert_eq!(ids.len(), 1, "{ids:?}");
     assert_eq!(instances::list(&scene.aws, &scene.name).await.unwrap().len(), 1);
-    instances::terminate(&scene.aws, &ids.into_iter().collect::<Vec<_>>()).await.unwrap();
+    instances::terminate(&scene.aws, &ids.into_iter().collect::<Vec<_>>())
+        .await
+        .unwrap();
 }
 
 #[tokio::test]
@@ -267,7 +397,11 @@ async fn a_template_that_someone_deleted_is_made_again() {
     let launcher = Launcher::new(scene.aws.clone(), &scene.name);
     let plan = scene.plan(&of(&["c5.large"], "on-demand"));
     let first = launcher
-        .launch(&scene.order(&[claim("default-eeeee")], &plan), &Unavailable::default(), Timestamp::now())
+        .launch(
+            &scene.order(&[claim("default-eeeee")], &plan),
+            &Unavailable::default(),
+            Timestamp::now(),
+        )
         .await
         .unwrap();
     let stranger = Launcher::new(scene.aws.clone(), &scene.name);
@@ -276,7 +410,11 @@ async fn a_template_that_someone_deleted_is_made_again() {
     let later = Timestamp::now() + jiff::SignedDuration::from_mins(31);
     assert_eq!(stranger.sweep(later).await.unwrap().len(), 1);
     let second = launcher
-        .launch(&scene.order(&[claim("default-eeeef")], &plan), &Unavailable::default(), Timestamp::now())
+        .launch(
+            &scene.order(&[claim("default-eeeef")], &plan),
+            &Unavailable::default(),
+            Timestamp::now(),
+        )
         .await
         .unwrap();
     let ids = [first, second].map(|launched| launched.bought[0].instance_id.clone());
@@ -291,8 +429,14 @@ async fn a_validation_buys_nothing() {
     let plan = scene.plan(&of(&["c5a.large"], "on-demand"));
     let order_claims = [claim("default-fffff")];
     let order = scene.order(&order_claims, &plan);
-    assert!(matches!(launcher.validate(&order, Timestamp::now()).await, Validity::Valid));
-    assert!(instances::list(&scene.aws, &scene.name).await.unwrap().is_empty(), "a validation buys nothing");
+    assert!(matches!(
+        launcher.validate(&order, Timestamp::now()).await,
+        Validity::Valid
+    ));
+    assert!(
+        instances::list(&scene.aws, &scene.name).await.unwrap().is_empty(),
+        "a validation buys nothing"
+    );
 }
 
 /// A connection with the controller's own policy for the cluster, as a role that is taken on.
@@ -304,7 +448,11 @@ async fn as_controller(cluster: &Value, role: &str) -> Aws {
             "Effect": "Allow", "Principal": {"AWS": "arn:aws:iam::123456789012:root"}, "Action": "sts:AssumeRole"
         }],
     });
-    let new = iam::NewRole { name: role.to_owned(), trust: trust.to_string(), ..Default::default() };
+    let new = iam::NewRole {
+        name: role.to_owned(),
+        trust: trust.to_string(),
+        ..Default::default()
+    };
     let made = iam::create_role(&admin, &new).await.unwrap();
     let document = policy::controller(&policy::Controller {
         partition: "aws".to_owned(),
@@ -315,9 +463,15 @@ async fn as_controller(cluster: &Value, role: &str) -> Aws {
         node_role_arns: vec![cluster["nodeRoleArn"].as_str().unwrap().to_owned()],
         manages_profiles: true,
     });
-    iam::put_inline_policy(&admin, role, "controller", &document.to_json()).await.unwrap();
+    iam::put_inline_policy(&admin, role, "controller", &document.to_json())
+        .await
+        .unwrap();
     let mut settings = cloud().settings();
-    settings.assume_role = Some(AssumeRole { role_arn: made.arn, session_name: None, external_id: None });
+    settings.assume_role = Some(AssumeRole {
+        role_arn: made.arn,
+        session_name: None,
+        external_id: None,
+    });
     Aws::connect(settings).unwrap()
 }
 
@@ -326,7 +480,12 @@ async fn the_controllers_policy_allows_all_that_it_does_and_no_more() {
     let mut scene = Scene::new("policy", "al2023@latest").await;
     let cluster = cloud().admin_route("GET", "/_sandbox/clusters/policy", &Value::Null);
     scene.aws = as_controller(&cluster, "policy-controller").await;
-    assert!(!joiner_aws::catalogue::load_zones(&scene.aws).await.unwrap().is_empty());
+    assert!(
+        !joiner_aws::catalogue::load_zones(&scene.aws)
+            .await
+            .unwrap()
+            .is_empty()
+    );
     joiner_aws::eks::describe(&scene.aws, "policy").await.unwrap();
     let profile = joiner_aws::profiles::Wanted {
         name: joiner_aws::profiles::name("policy", "us-west-2", "other", "role"),
@@ -335,7 +494,11 @@ async fn the_controllers_policy_allows_all_that_it_does_and_no_more() {
         tags: tag::for_profile("policy", "us-west-2", "other", &tag::Tags::new()),
     };
     joiner_aws::profiles::ensure(&scene.aws, &profile).await.unwrap();
-    assert!(joiner_aws::profiles::delete(&scene.aws, &profile.name).await.unwrap());
+    assert!(
+        joiner_aws::profiles::delete(&scene.aws, &profile.name)
+            .await
+            .unwrap()
+    );
 
     let launcher = Launcher::new(scene.aws.clone(), "policy");
     for capacity_type in ["on-demand", "spot"] {
@@ -344,12 +507,22 @@ async fn the_controllers_policy_allows_all_that_it_does_and_no_more() {
         let order = scene.order(&claims, &plan);
         let validity = launcher.validate(&order, Timestamp::now()).await;
         assert!(matches!(validity, Validity::Valid), "{validity:?}");
-        let launched = launcher.launch(&order, &Unavailable::default(), Timestamp::now()).await.unwrap();
+        let launched = launcher
+            .launch(&order, &Unavailable::default(), Timestamp::now())
+            .await
+            .unwrap();
         let id = launched.bought[0].instance_id.clone();
-        let named = [("Name".to_owned(), "x".to_owned()), (tag::NODE_CLAIM.to_owned(), "x".to_owned())].into();
+        let named = [
+            ("Name".to_owned(), "x".to_owned()),
+            (tag::NODE_CLAIM.to_owned(), "x".to_owned()),
+        ]
+        .into();
         assert!(instances::tag(&scene.aws, &id, &named).await.unwrap());
         let other = [("team".to_owned(), "x".to_owned())].into();
-        assert!(matches!(instances::tag(&scene.aws, &id, &other).await, Err(Error::Unauthorized(_))));
+        assert!(matches!(
+            instances::tag(&scene.aws, &id, &other).await,
+            Err(Error::Unauthorized(_))
+        ));
         instances::terminate(&scene.aws, &[id]).await.unwrap();
     }
     assert!(!launcher.delete_templates("default").await.unwrap().is_empty());
@@ -360,11 +533,16 @@ async fn the_controllers_policy_allows_all_that_it_does_and_no_more() {
     let claims = [claim("policy-other")];
     let order = scene.order(&claims, &plan);
     let stranger = Launcher::new(scene.aws.clone(), "other");
-    let error = stranger.launch(&order, &Unavailable::default(), Timestamp::now()).await.unwrap_err();
+    let error = stranger
+        .launch(&order, &Unavailable::default(), Timestamp::now())
+        .await
+        .unwrap_err();
     assert!(matches!(error, LaunchError::Unauthorized { .. }), "{error:?}");
     assert_eq!(error.reason(), "Unauthorized");
     let validity = stranger.validate(&order, Timestamp::now()).await;
-    let Validity::Invalid { reason, message } = validity else { panic!("{validity:?}") };
+    let Validity::Invalid { reason, message } = validity else {
+        panic!("{validity:?}")
+    };
     assert_eq!(reason, "CreateLaunchTemplateAuthCheckFailed");
     assert!(message.contains("ec2:CreateLaunchTemplate"), "{message}");
 }

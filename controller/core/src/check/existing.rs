@@ -17,7 +17,12 @@ pub(super) fn check(
     violations: &mut Vec<Violation>,
 ) {
     for (name, keys) in &schedule.existing {
-        let mut complain = |rule: String| violations.push(Violation { place: format!("place {name}"), rule });
+        let mut complain = |rule: String| {
+            violations.push(Violation {
+                place: format!("place {name}"),
+                rule,
+            })
+        };
         let Some(node) = snapshot.node(name) else {
             complain("is not there".into());
             continue;
@@ -33,7 +38,10 @@ pub(super) fn check(
             .filter_map(|key| pods.get(key).copied())
             .filter(|pod| pod.deletion.is_none())
             .collect();
-        for pod in new.iter().filter(|pod| !taints_suit(pod, &node.taints())) {
+        for pod in new
+            .iter()
+            .filter(|pod| !taints_suit(&pod.placement, &node.taints()))
+        {
             complain(format!("has a taint that pod {} does not bear", pod.key));
         }
         let ports: Vec<HostPort> = node
@@ -47,15 +55,24 @@ pub(super) fn check(
             complain(format!("has port {port} taken"));
         }
         for (outcome, labels, allocatable) in outcomes(node, catalogue) {
-            for pod in new.iter().filter(|pod| !labels_suit(pod, &labels)) {
-                complain(format!("has labels{outcome} that pod {} does not accept", pod.key));
+            let label = |key: &str| labels.get(key).map(|value| &**value);
+            for pod in new.iter().filter(|pod| !labels_suit(&pod.placement, &label)) {
+                complain(format!(
+                    "has labels{outcome} that pod {} does not accept",
+                    pod.key
+                ));
             }
             let mut wanted: Resources = node.used().plus(&missing_daemons(node, snapshot, &labels));
-            new.iter().chain(&promised).for_each(|pod| wanted.add(&pod.requests));
+            new.iter()
+                .chain(&promised)
+                .for_each(|pod| wanted.add(&pod.requests));
             let asked: Resources = new.iter().map(|pod| &pod.requests).sum();
             let over = wanted.shortfalls(&allocatable);
             if let Some(row) = over.iter().find(|row| asked.get(&row.resource) > 0) {
-                complain(format!("has {} {}{outcome} and would carry {}", row.resource, row.available, row.wanted));
+                complain(format!(
+                    "has {} {}{outcome} and would carry {}",
+                    row.resource, row.available, row.wanted
+                ));
             }
         }
     }
@@ -67,14 +84,25 @@ fn outcomes(node: &Node, catalogue: &Catalogue) -> Vec<(String, Labels, Resource
     let (Phase::Planned, Some(claim)) = (node.phase(), &node.claim) else {
         return vec![(String::new(), labels, node.allocatable())];
     };
-    let may_become = |it: &&InstanceType| it.suits(&claim.requirements) && claim.requests.fits(&it.allocatable());
-    let types = catalogue.types(node.pool().map_or("", |pool| pool)).iter().filter(may_become);
+    let may_become =
+        |it: &&InstanceType| it.suits(&claim.requirements) && claim.requests.fits(&it.allocatable());
+    let types = catalogue
+        .types(node.pool().map_or("", |pool| pool))
+        .iter()
+        .filter(may_become);
     types
-        .flat_map(|it| it.offerings_for(&claim.requirements).map(move |offering| (it, offering)))
+        .flat_map(|it| {
+            it.offerings_for(&claim.requirements)
+                .map(move |offering| (it, offering))
+        })
         .map(|(it, offering)| {
             let mut all = launch::labels(it, offering);
             all.extend(labels.clone());
-            (format!(" as {} in {}", it.name, offering.zone), all, it.allocatable())
+            (
+                format!(" as {} in {}", it.name, offering.zone),
+                all,
+                it.allocatable(),
+            )
         })
         .collect()
 }
@@ -91,7 +119,9 @@ fn missing_daemons(node: &Node, snapshot: &Snapshot, labels: &Labels) -> Resourc
             })
     };
     let affinity = |terms: &Option<Vec<NodeTerm>>| {
-        terms.as_ref().is_none_or(|terms| terms.iter().any(|term| term.expressions.allow_labels(labels)))
+        terms
+            .as_ref()
+            .is_none_or(|terms| terms.iter().any(|term| term.expressions.allow_labels(labels)))
     };
     let expected: Resources = snapshot
         .daemon_sets
@@ -108,4 +138,3 @@ fn missing_daemons(node: &Node, snapshot: &Snapshot, labels: &Labels) -> Resourc
         .sum();
     expected.minus(&there).at_least_zero()
 }
-

@@ -31,21 +31,41 @@ impl Allowance {
 
 /// A budget's schedule that means nothing.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("budget schedule {schedule:?} is not a cron expression of five fields or @hourly, @daily, @weekly, @monthly, @yearly: {why}")]
+#[error(
+    "budget schedule {schedule:?} is not a cron expression of five fields or @hourly, @daily, @weekly, @monthly, @yearly: {why}"
+)]
 pub struct InvalidSchedule {
     schedule: Text,
     why: String,
 }
 
 /// The allowance of every pool for `reason`. An invalid schedule allows nothing.
-pub fn allowances(snapshot: &Snapshot, reason: DisruptionReason, now: Timestamp) -> BTreeMap<Text, Allowance> {
+pub fn allowances(
+    snapshot: &Snapshot,
+    reason: DisruptionReason,
+    now: Timestamp,
+) -> BTreeMap<Text, Allowance> {
     let of = |pool: &Pool| {
-        let counted = || snapshot.nodes.iter().filter(|node| node.pool() == Some(&pool.name) && counts(node));
+        let counted = || {
+            snapshot
+                .nodes
+                .iter()
+                .filter(|node| node.pool() == Some(&pool.name) && counts(node))
+        };
         let nodes = u32::try_from(counted().count()).unwrap_or(u32::MAX);
-        let disrupting = u32::try_from(counted().filter(|node| is_disrupting(node)).count()).unwrap_or(u32::MAX);
-        Allowance { nodes, allowed: allowed(pool, nodes, reason, now), disrupting }
+        let disrupting =
+            u32::try_from(counted().filter(|node| is_disrupting(node)).count()).unwrap_or(u32::MAX);
+        Allowance {
+            nodes,
+            allowed: allowed(pool, nodes, reason, now),
+            disrupting,
+        }
     };
-    snapshot.pools.iter().map(|pool| (pool.name.clone(), of(pool))).collect()
+    snapshot
+        .pools
+        .iter()
+        .map(|pool| (pool.name.clone(), of(pool)))
+        .collect()
 }
 
 /// Whether `schedule` is one that budgets understand.
@@ -58,7 +78,10 @@ pub fn check_schedule(schedule: &str) -> Result<(), InvalidSchedule> {
 
 fn counts(node: &Node) -> bool {
     node.phase() == Phase::Initialized
-        && node.claim.as_ref().is_some_and(|claim| !claim.conditions.is_true(INSTANCE_TERMINATING))
+        && node
+            .claim
+            .as_ref()
+            .is_some_and(|claim| !claim.conditions.is_true(INSTANCE_TERMINATING))
 }
 
 fn is_disrupting(node: &Node) -> bool {
@@ -68,7 +91,11 @@ fn is_disrupting(node: &Node) -> bool {
 fn allowed(pool: &Pool, nodes: u32, reason: DisruptionReason, now: Timestamp) -> u32 {
     let budgets = &pool.disruption.budgets;
     // A budget that nobody can read blocks all of its pool, whatever its reasons.
-    if budgets.iter().filter_map(|budget| budget.window.as_ref()).any(|window| parse(&window.schedule).is_err()) {
+    if budgets
+        .iter()
+        .filter_map(|budget| budget.window.as_ref())
+        .any(|window| parse(&window.schedule).is_err())
+    {
         return 0;
     }
     budgets
@@ -88,14 +115,22 @@ fn allowed(pool: &Pool, nodes: u32, reason: DisruptionReason, now: Timestamp) ->
 
 /// Whether the schedule was hit within the window's duration before `now`.
 fn is_open(window: &BudgetWindow, now: Timestamp) -> bool {
-    let Ok(cron) = parse(&window.schedule) else { return true };
-    let Ok(start) = now.checked_sub(window.duration) else { return true };
+    let Ok(cron) = parse(&window.schedule) else {
+        return true;
+    };
+    let Ok(start) = now.checked_sub(window.duration) else {
+        return true;
+    };
     let start = start.to_zoned(TimeZone::UTC);
-    cron.find_next_occurrence(&start, false).is_ok_and(|hit| hit.timestamp() <= now)
+    cron.find_next_occurrence(&start, false)
+        .is_ok_and(|hit| hit.timestamp() <= now)
 }
 
 fn parse(schedule: &str) -> Result<Cron, InvalidSchedule> {
-    let invalid = |why: String| InvalidSchedule { schedule: schedule.into(), why };
+    let invalid = |why: String| InvalidSchedule {
+        schedule: schedule.into(),
+        why,
+    };
     let fields = match schedule {
         "@yearly" | "@annually" => "0 0 1 1 *",
         "@monthly" => "0 0 1 * *",
@@ -119,7 +154,10 @@ mod tests {
 
     #[test]
     fn a_window_is_open_for_its_duration_after_each_hit() {
-        let nights = |hours| BudgetWindow { schedule: "0 22 * * 1-5".into(), duration: SignedDuration::from_hours(hours) };
+        let nights = |hours| BudgetWindow {
+            schedule: "0 22 * * 1-5".into(),
+            duration: SignedDuration::from_hours(hours),
+        };
         // 2026-11-30 is a Monday.
         for (time, hours, want) in [
             ("2026-11-30T21:59:59Z", 8, false),

@@ -67,7 +67,10 @@ impl fmt::Display for Blocker {
             Blocker::Going => write!(f, "node is deleting or marked for deletion"),
             Blocker::Nominated => write!(f, "node is nominated for a pending pod"),
             Blocker::NodeAnnotation => {
-                write!(f, "disruption is blocked through the \"karpenter.sh/do-not-disrupt\" annotation")
+                write!(
+                    f,
+                    "disruption is blocked through the \"karpenter.sh/do-not-disrupt\" annotation"
+                )
             }
             Blocker::PoolUnknown => write!(f, "NodePool not found"),
             Blocker::PodAnnotation { pod } => {
@@ -75,18 +78,27 @@ impl fmt::Display for Blocker {
             }
             Blocker::Pdb { pod, pdb } => write!(f, "pdb {pdb} prevents eviction of pod {pod}"),
             Blocker::SeveralPdbs { pod } => {
-                write!(f, "pod {pod} has more than one PodDisruptionBudget, which eviction does not support")
+                write!(
+                    f,
+                    "pod {pod} has more than one PodDisruptionBudget, which eviction does not support"
+                )
             }
-            Blocker::Budget { pool } => write!(f, "disruption budgets of NodePool {pool} allow no more nodes now"),
+            Blocker::Budget { pool } => {
+                write!(f, "disruption budgets of NodePool {pool} allow no more nodes now")
+            }
         }
     }
 }
 
 /// What stands in the way of disrupting `node`, for any reason that is not urgent.
 pub(super) fn blocker(node: &Node, snapshot: &Snapshot, now: Timestamp) -> Option<Blocker> {
-    let Some(claim) = &node.claim else { return Some(Blocker::Unmanaged) };
+    let Some(claim) = &node.claim else {
+        return Some(Blocker::Unmanaged);
+    };
     let annotated = |annotations: &Labels| {
-        annotations.get("karpenter.sh/do-not-disrupt").is_some_and(|value| &**value == "true")
+        annotations
+            .get("karpenter.sh/do-not-disrupt")
+            .is_some_and(|value| &**value == "true")
     };
     if node.is_going() {
         return Some(Blocker::Going);
@@ -100,10 +112,17 @@ pub(super) fn blocker(node: &Node, snapshot: &Snapshot, now: Timestamp) -> Optio
     if node.annotations().is_some_and(annotated) || annotated(&claim.annotations) {
         return Some(Blocker::NodeAnnotation);
     }
-    if node.labels().and_then(|labels| labels.get(well_known::NODE_POOL)).is_none_or(|pool| snapshot.pool(pool).is_none()) {
+    if node
+        .labels()
+        .and_then(|labels| labels.get(well_known::NODE_POOL))
+        .is_none_or(|pool| snapshot.pool(pool).is_none())
+    {
         return Some(Blocker::PoolUnknown);
     }
-    node.pods.iter().filter(|pod| is_active(pod)).find_map(|pod| pod_blocker(pod, snapshot, now))
+    node.pods
+        .iter()
+        .filter(|pod| is_active(pod))
+        .find_map(|pod| pod_blocker(pod, snapshot, now))
 }
 
 fn pod_blocker(pod: &Pod, snapshot: &Snapshot, now: Timestamp) -> Option<Blocker> {

@@ -26,8 +26,17 @@ pub enum Consolidatable {
 pub fn consolidatable(claim: &Claim, pool: &Pool, now: Timestamp) -> Consolidatable {
     let there = claim.conditions.is_true(CONSOLIDATABLE);
     let any = claim.conditions.get(CONSOLIDATABLE).is_some();
-    let not_now = |wake| if any { Consolidatable::Clear { wake } } else { Consolidatable::Keep { wake } };
-    let (Some(after), Some(initialised)) = (pool.disruption.consolidate_after, claim.conditions.get(INITIALIZED)) else {
+    let not_now = |wake| {
+        if any {
+            Consolidatable::Clear { wake }
+        } else {
+            Consolidatable::Keep { wake }
+        }
+    };
+    let (Some(after), Some(initialised)) = (
+        pool.disruption.consolidate_after,
+        claim.conditions.get(INITIALIZED),
+    ) else {
         return not_now(None);
     };
     if !claim.conditions.is_true(INITIALIZED) {

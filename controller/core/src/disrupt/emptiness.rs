@@ -33,13 +33,21 @@ pub fn emptiness(snapshot: &Snapshot, now: Timestamp) -> Emptiness {
     let mut nodes: Vec<&Node> = snapshot.nodes.iter().filter(|node| is_empty(node)).collect();
     nodes.sort_by(|a, b| a.name().cmp(b.name()));
     for node in nodes {
-        let Some((claim, pool)) = node.claim.as_ref().zip(node.pool().and_then(|name| snapshot.pool(name))) else {
+        let Some((claim, pool)) = node
+            .claim
+            .as_ref()
+            .zip(node.pool().and_then(|name| snapshot.pool(name)))
+        else {
             continue;
         };
         if pool.replicas.is_some() || pool.disruption.consolidate_after.is_none() {
             continue;
         }
-        let blocked = |blocker| Blocked { node: node.name().clone(), claim: Some(claim.name.clone()), blocker };
+        let blocked = |blocker| Blocked {
+            node: node.name().clone(),
+            claim: Some(claim.name.clone()),
+            blocker,
+        };
         match (blocker(node, snapshot, now), consolidatable(claim, pool, now)) {
             (Some(Blocker::Uninitialized | Blocker::Going), _) => {}
             (None, Consolidatable::Set | Consolidatable::Keep { wake: None }) => {
@@ -52,7 +60,9 @@ pub fn emptiness(snapshot: &Snapshot, now: Timestamp) -> Emptiness {
                             node: node.name().clone(),
                         });
                     }
-                    _ => result.blocked.push(blocked(Blocker::Budget { pool: pool.name.clone() })),
+                    _ => result.blocked.push(blocked(Blocker::Budget {
+                        pool: pool.name.clone(),
+                    })),
                 }
             }
             (Some(blocker), Consolidatable::Set | Consolidatable::Keep { wake: None }) => {
@@ -67,7 +77,10 @@ pub fn emptiness(snapshot: &Snapshot, now: Timestamp) -> Emptiness {
         }
     }
     if !doomed.is_empty() {
-        result.command = Some(Command { reason: DisruptionReason::Empty, nodes: doomed });
+        result.command = Some(Command {
+            reason: DisruptionReason::Empty,
+            nodes: doomed,
+        });
     }
     result
 }

@@ -42,7 +42,9 @@ impl Operator {
 
     /// Reads Kubernetes' spelling.
     pub fn parse(text: &str) -> Option<Operator> {
-        Operator::ALL.into_iter().find(|operator| operator.as_str() == text)
+        Operator::ALL
+            .into_iter()
+            .find(|operator| operator.as_str() == text)
     }
 
     /// Kubernetes' spelling.
@@ -129,13 +131,24 @@ impl Requirement {
         };
         let (values, absence) = match operator {
             Operator::In => (Values::Only(values), Absence::Refused),
-            Operator::NotIn => {
-                (Values::AllBut { excluded: values, at_least: None, at_most: None }, Absence::Allowed)
-            }
+            Operator::NotIn => (
+                Values::AllBut {
+                    excluded: values,
+                    at_least: None,
+                    at_most: None,
+                },
+                Absence::Allowed,
+            ),
             Operator::Exists => (Values::all(), Absence::Refused),
             Operator::DoesNotExist => (Values::none(), Absence::Allowed),
-            Operator::Gte => (Values::between(Some(comparison(number())?), None), Absence::Refused),
-            Operator::Lte => (Values::between(None, Some(comparison(number())?)), Absence::Refused),
+            Operator::Gte => (
+                Values::between(Some(comparison(number())?), None),
+                Absence::Refused,
+            ),
+            Operator::Lte => (
+                Values::between(None, Some(comparison(number())?)),
+                Absence::Refused,
+            ),
             Operator::Gt => match comparison(number())?.checked_add(1) {
                 Some(low) => (Values::between(Some(low), None), Absence::Refused),
                 None => (Values::none(), Absence::Refused),
@@ -145,7 +158,12 @@ impl Requirement {
                 None => (Values::none(), Absence::Refused),
             },
         };
-        Ok(Requirement { key, values, absence, min_values: None })
+        Ok(Requirement {
+            key,
+            values,
+            absence,
+            min_values: None,
+        })
     }
 
     /// As [`Requirement::new`], with the operator as it is spelt in a manifest.
@@ -160,14 +178,22 @@ impl Requirement {
         let key = key.into();
         match Operator::parse(operator) {
             Some(operator) => Requirement::new(key, operator, values),
-            None => Err(InvalidRequirement::Operator { key, operator: operator.to_owned() }),
+            None => Err(InvalidRequirement::Operator {
+                key,
+                operator: operator.to_owned(),
+            }),
         }
     }
 
     /// The label has one of `values`.
     pub fn is_in<V: Into<Text>>(key: impl Into<Text>, values: impl IntoIterator<Item = V>) -> Requirement {
         let values = Values::Only(values.into_iter().map(Into::into).collect());
-        Requirement { key: well_known::normalise(key.into()), values, absence: Absence::Refused, min_values: None }
+        Requirement {
+            key: well_known::normalise(key.into()),
+            values,
+            absence: Absence::Refused,
+            min_values: None,
+        }
     }
 
     /// The label has exactly `value`.
@@ -176,22 +202,44 @@ impl Requirement {
     }
 
     /// The label has none of `values`, or is missing.
-    pub fn is_not_in<V: Into<Text>>(key: impl Into<Text>, values: impl IntoIterator<Item = V>) -> Requirement {
+    pub fn is_not_in<V: Into<Text>>(
+        key: impl Into<Text>,
+        values: impl IntoIterator<Item = V>,
+    ) -> Requirement {
         let excluded = values.into_iter().map(Into::into).collect();
-        let values = Values::AllBut { excluded, at_least: None, at_most: None };
-        Requirement { key: well_known::normalise(key.into()), values, absence: Absence::Allowed, min_values: None }
+        let values = Values::AllBut {
+            excluded,
+            at_least: None,
+            at_most: None,
+        };
+        Requirement {
+            key: well_known::normalise(key.into()),
+            values,
+            absence: Absence::Allowed,
+            min_values: None,
+        }
     }
 
     /// The label is there.
     pub fn exists(key: impl Into<Text>) -> Requirement {
         let key = well_known::normalise(key.into());
-        Requirement { key, values: Values::all(), absence: Absence::Refused, min_values: None }
+        Requirement {
+            key,
+            values: Values::all(),
+            absence: Absence::Refused,
+            min_values: None,
+        }
     }
 
     /// The label is missing.
     pub fn does_not_exist(key: impl Into<Text>) -> Requirement {
         let key = well_known::normalise(key.into());
-        Requirement { key, values: Values::none(), absence: Absence::Allowed, min_values: None }
+        Requirement {
+            key,
+            values: Values::none(),
+            absence: Absence::Allowed,
+            min_values: None,
+        }
     }
 
     /// The same requirement, with at least `count` different values wanted among the instance types of a claim.
@@ -278,7 +326,14 @@ impl Requirement {
                 vec![(Operator::DoesNotExist, Vec::new())]
             }
             (Values::Only(values), _) => vec![(Operator::In, values.iter().cloned().collect())],
-            (Values::AllBut { excluded, at_least, at_most }, absence) => {
+            (
+                Values::AllBut {
+                    excluded,
+                    at_least,
+                    at_most,
+                },
+                absence,
+            ) => {
                 let mut terms = Vec::new();
                 terms.extend(at_least.map(|low| (Operator::Gte, number(low))));
                 terms.extend(at_most.map(|high| (Operator::Lte, number(high))));
@@ -304,7 +359,12 @@ impl fmt::Display for Requirement {
             match operator {
                 Operator::Exists | Operator::DoesNotExist => {}
                 Operator::In | Operator::NotIn => {
-                    let shown = values.iter().take(SHOWN).map(|value| &**value).collect::<Vec<_>>().join(", ");
+                    let shown = values
+                        .iter()
+                        .take(SHOWN)
+                        .map(|value| &**value)
+                        .collect::<Vec<_>>()
+                        .join(", ");
                     match values.len().saturating_sub(SHOWN) {
                         0 => write!(f, " [{shown}]")?,
                         more => write!(f, " [{shown} and {more} more]")?,

@@ -23,7 +23,11 @@ pub enum Values {
 impl Values {
     /// Every value.
     pub fn all() -> Values {
-        Values::AllBut { excluded: BTreeSet::new(), at_least: None, at_most: None }
+        Values::AllBut {
+            excluded: BTreeSet::new(),
+            at_least: None,
+            at_most: None,
+        }
     }
 
     /// No value.
@@ -35,7 +39,11 @@ impl Values {
     pub fn between(at_least: Option<i64>, at_most: Option<i64>) -> Values {
         match (at_least, at_most) {
             (Some(low), Some(high)) if low > high => Values::none(),
-            _ => Values::AllBut { excluded: BTreeSet::new(), at_least, at_most },
+            _ => Values::AllBut {
+                excluded: BTreeSet::new(),
+                at_least,
+                at_most,
+            },
         }
     }
 
@@ -43,9 +51,11 @@ impl Values {
     pub fn contains(&self, value: &str) -> bool {
         match self {
             Values::Only(values) => values.contains(value),
-            Values::AllBut { excluded, at_least, at_most } => {
-                !excluded.contains(value) && within(value, *at_least, *at_most)
-            }
+            Values::AllBut {
+                excluded,
+                at_least,
+                at_most,
+            } => !excluded.contains(value) && within(value, *at_least, *at_most),
         }
     }
 
@@ -59,12 +69,23 @@ impl Values {
     pub fn intersect(&self, other: &Values) -> Values {
         match (self, other) {
             (Values::Only(mine), Values::Only(theirs)) => Values::Only(mine & theirs),
-            (Values::Only(some), complement) | (complement, Values::Only(some)) => {
-                Values::Only(some.iter().filter(|value| complement.contains(value)).cloned().collect())
-            }
+            (Values::Only(some), complement) | (complement, Values::Only(some)) => Values::Only(
+                some.iter()
+                    .filter(|value| complement.contains(value))
+                    .cloned()
+                    .collect(),
+            ),
             (
-                Values::AllBut { excluded: mine, at_least: low, at_most: high },
-                Values::AllBut { excluded: theirs, at_least: other_low, at_most: other_high },
+                Values::AllBut {
+                    excluded: mine,
+                    at_least: low,
+                    at_most: high,
+                },
+                Values::AllBut {
+                    excluded: theirs,
+                    at_least: other_low,
+                    at_most: other_high,
+                },
             ) => {
                 let at_least = (*low).max(*other_low);
                 let at_most = [*high, *other_high].into_iter().flatten().min();
@@ -73,7 +94,11 @@ impl Values {
                     Values::AllBut { .. } => {
                         let mut excluded = mine | theirs;
                         excluded.retain(|value| within(value, at_least, at_most));
-                        Values::AllBut { excluded, at_least, at_most }
+                        Values::AllBut {
+                            excluded,
+                            at_least,
+                            at_most,
+                        }
                     }
                     empty @ Values::Only(_) => empty,
                 }
@@ -85,15 +110,27 @@ impl Values {
     pub fn intersects(&self, other: &Values) -> bool {
         match (self, other) {
             (Values::Only(mine), Values::Only(theirs)) => {
-                let (few, many) = if mine.len() <= theirs.len() { (mine, theirs) } else { (theirs, mine) };
+                let (few, many) = if mine.len() <= theirs.len() {
+                    (mine, theirs)
+                } else {
+                    (theirs, mine)
+                };
                 few.iter().any(|value| many.contains(value))
             }
             (Values::Only(some), complement) | (complement, Values::Only(some)) => {
                 some.iter().any(|value| complement.contains(value))
             }
             (
-                Values::AllBut { at_least: low, at_most: high, .. },
-                Values::AllBut { at_least: other_low, at_most: other_high, .. },
+                Values::AllBut {
+                    at_least: low,
+                    at_most: high,
+                    ..
+                },
+                Values::AllBut {
+                    at_least: other_low,
+                    at_most: other_high,
+                    ..
+                },
             ) => {
                 let high = [*high, *other_high].into_iter().flatten().min();
                 !matches!(((*low).max(*other_low), high), (Some(low), Some(high)) if low > high)
@@ -107,8 +144,16 @@ impl Values {
             (Values::Only(values), other) => values.iter().all(|value| other.contains(value)),
             (Values::AllBut { .. }, Values::Only(_)) => false,
             (
-                Values::AllBut { at_least: low, at_most: high, .. },
-                Values::AllBut { excluded, at_least: other_low, at_most: other_high },
+                Values::AllBut {
+                    at_least: low,
+                    at_most: high,
+                    ..
+                },
+                Values::AllBut {
+                    excluded,
+                    at_least: other_low,
+                    at_most: other_high,
+                },
             ) => {
                 let low_holds = other_low.is_none_or(|bound| low.is_some_and(|low| low >= bound));
                 let high_holds = other_high.is_none_or(|bound| high.is_some_and(|high| high <= bound));

@@ -19,7 +19,12 @@ use crate::well_known;
 /// Lists of types that several claims share.
 pub(super) type Lists = BTreeMap<(usize, Vec<usize>), Arc<[Text]>>;
 
-pub(super) fn claim(opened: &Opened, offer: &Offer<'_>, policy: MinValuesPolicy, lists: &mut Lists) -> NewClaim {
+pub(super) fn claim(
+    opened: &Opened,
+    offer: &Offer<'_>,
+    policy: MinValuesPolicy,
+    lists: &mut Lists,
+) -> NewClaim {
     let pool = offer.pool;
     let mut requirements = offer.template.and(&opened.wanted);
     let types: Vec<&InstanceType> = opened.kinds.iter().map(|kind| offer.kinds[*kind].it).collect();
@@ -31,14 +36,28 @@ pub(super) fn claim(opened: &Opened, offer: &Offer<'_>, policy: MinValuesPolicy,
             .entry((opened.offer, opened.kinds.clone()))
             .or_insert_with(|| types.iter().map(|it| it.name.clone()).collect()),
     );
-    let price = types.iter().filter_map(|it| it.cheapest(&requirements)).min().unwrap_or(Price::MAX);
-    let daemons = opened.kinds.iter().map(|kind| offer.kinds[*kind].daemons.clone()).reduce(|all, it| all.lower(&it));
+    let price = types
+        .iter()
+        .filter_map(|it| it.cheapest(&requirements))
+        .min()
+        .unwrap_or(Price::MAX);
+    let daemons = opened
+        .kinds
+        .iter()
+        .map(|kind| offer.kinds[*kind].daemons.clone())
+        .reduce(|all, it| all.lower(&it));
     let labels = labels(pool.template_labels(), &requirements);
-    requirements.add(Requirement::is_in(well_known::INSTANCE_TYPE, instance_types.iter().cloned()));
+    requirements.add(Requirement::is_in(
+        well_known::INSTANCE_TYPE,
+        instance_types.iter().cloned(),
+    ));
     let mut annotations = pool.annotations.clone();
     if !pool.hash.value.is_empty() {
         annotations.insert("karpenter.sh/nodepool-hash".into(), pool.hash.value.clone());
-        annotations.insert("karpenter.sh/nodepool-hash-version".into(), pool.hash.version.clone());
+        annotations.insert(
+            "karpenter.sh/nodepool-hash-version".into(),
+            pool.hash.version.clone(),
+        );
     }
     if min_values_relaxed {
         annotations.insert("karpenter.sh/nodeclaim-min-values-relaxed".into(), "true".into());
@@ -65,10 +84,17 @@ pub(super) fn claim(opened: &Opened, offer: &Offer<'_>, policy: MinValuesPolicy,
 /// The labels of the claim: the pool's, and of the labels that no instance type says a value that the requirements
 /// allow. Which one is the first, so that it is the same every time.
 fn labels(mut labels: Labels, requirements: &Requirements) -> Labels {
-    for requirement in requirements.iter().filter(|it| !well_known::is_well_known(it.key())) {
+    for requirement in requirements
+        .iter()
+        .filter(|it| !well_known::is_well_known(it.key()))
+    {
         let value = match requirement.values() {
             Values::Only(values) => values.first().cloned(),
-            Values::AllBut { at_least, at_most, excluded } => at_least
+            Values::AllBut {
+                at_least,
+                at_most,
+                excluded,
+            } => at_least
                 .or(*at_most)
                 .map(|bound| Text::from(bound.to_string()))
                 .filter(|bound| !excluded.contains(bound)),

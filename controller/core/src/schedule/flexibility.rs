@@ -19,12 +19,22 @@ pub(crate) struct Gap {
 }
 
 /// Every `minValues` of `requirements` that `types` do not meet, by label.
-pub(crate) fn gaps<'a>(types: impl Iterator<Item = &'a InstanceType> + Clone, requirements: &Requirements) -> Vec<Gap> {
+pub(crate) fn gaps<'a>(
+    types: impl Iterator<Item = &'a InstanceType> + Clone,
+    requirements: &Requirements,
+) -> Vec<Gap> {
     let gap = |requirement: &Requirement| {
         let wanted = requirement.min_values()?;
-        let values: BTreeSet<&Text> = types.clone().flat_map(|it| allowed_values(it, requirement)).collect();
+        let values: BTreeSet<&Text> = types
+            .clone()
+            .flat_map(|it| allowed_values(it, requirement))
+            .collect();
         let found = u32::try_from(values.len()).unwrap_or(u32::MAX);
-        (found < wanted).then(|| Gap { key: requirement.key().clone(), found, wanted })
+        (found < wanted).then(|| Gap {
+            key: requirement.key().clone(),
+            found,
+            wanted,
+        })
     };
     requirements.iter().filter_map(gap).collect()
 }
@@ -77,7 +87,12 @@ pub(crate) fn keep<'a>(
             fits
         }
     };
-    types.iter().enumerate().filter(|(index, _)| keeps(index)).map(|(_, it)| *it).collect()
+    types
+        .iter()
+        .enumerate()
+        .filter(|(index, _)| keeps(index))
+        .map(|(_, it)| *it)
+        .collect()
 }
 
 fn allowed_values<'a>(it: &'a InstanceType, requirement: &Requirement) -> impl Iterator<Item = &'a Text> {

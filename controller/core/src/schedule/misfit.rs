@@ -37,7 +37,7 @@ pub enum Misfit {
     /// Pod and pool are at odds over a label.
     Label {
         /// The first label.
-        conflict: Conflict,
+        conflict: Box<Conflict>,
     },
     /// The pool has no instance types at all: the class selects none, or they are not known yet.
     NoTypes,
@@ -52,7 +52,7 @@ pub enum Misfit {
         /// How many are compatible and too small.
         too_small: usize,
         /// The type that came nearest and what it lacks.
-        nearest: Option<Nearest>,
+        nearest: Option<Box<Nearest>>,
         /// How many are compatible, large enough and not on sale.
         unavailable: usize,
     },

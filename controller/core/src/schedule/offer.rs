@@ -60,12 +60,28 @@ impl<'a> Offer<'a> {
             let landing = daemons.iter().filter(|(_, wanted)| lands(wanted));
             let overhead: Resources = landing.map(|(daemon, _)| &daemon.requests).sum();
             let usable = it.allocatable().minus(&overhead);
-            Kind { it, daemons: overhead, usable, weight: it.capacity.clone().with(ResourceName::nodes(), 1) }
+            Kind {
+                it,
+                daemons: overhead,
+                usable,
+                weight: it.capacity.clone().with(ResourceName::nodes(), 1),
+            }
         });
-        let ports = daemons.iter().flat_map(|(daemon, _)| daemon.placement.host_ports.clone()).collect();
+        let ports = daemons
+            .iter()
+            .flat_map(|(daemon, _)| daemon.placement.host_ports.clone())
+            .collect();
         let kinds: Vec<Kind<'a>> = kinds.collect();
         let used = used(pool, snapshot, catalogue);
-        Offer { closed: closed(pool), template, kinds, ports, used, pool, profiles: BTreeMap::new() }
+        Offer {
+            closed: closed(pool),
+            template,
+            kinds,
+            ports,
+            used,
+            pool,
+            profiles: BTreeMap::new(),
+        }
     }
 
     /// What is left of the offer when `wanted` holds too; computed once for equal wishes.
@@ -75,7 +91,11 @@ impl<'a> Offer<'a> {
         }
         let requirements = self.template.and(wanted);
         let price = |kind: &Kind<'_>| {
-            if kind.it.suits(&requirements) { kind.it.cheapest(&requirements) } else { None }
+            if kind.it.suits(&requirements) {
+                kind.it.cheapest(&requirements)
+            } else {
+                None
+            }
         };
         let prices = self.kinds.iter().map(price).collect();
         let profile = Rc::new(Profile { requirements, prices });
@@ -89,7 +109,11 @@ impl<'a> Offer<'a> {
             let added = weight.get(name);
             added > 0 && self.used.get(name).saturating_add(added) > *limit
         };
-        self.pool.limits.iter().find(exceeds).map(|(name, limit)| (name.clone(), limit))
+        self.pool
+            .limits
+            .iter()
+            .find(exceeds)
+            .map(|(name, limit)| (name.clone(), limit))
     }
 }
 
@@ -97,7 +121,10 @@ impl<'a> Offer<'a> {
 pub(super) fn offers<'a>(snapshot: &'a Snapshot, catalogue: &'a Catalogue) -> Vec<Offer<'a>> {
     let mut pools: Vec<&Pool> = snapshot.pools.iter().map(|pool| &**pool).collect();
     pools.sort_by(|a, b| (b.weight, &a.name).cmp(&(a.weight, &b.name)));
-    pools.into_iter().map(|pool| Offer::new(pool, snapshot, catalogue)).collect()
+    pools
+        .into_iter()
+        .map(|pool| Offer::new(pool, snapshot, catalogue))
+        .collect()
 }
 
 fn closed(pool: &Pool) -> Option<Misfit> {
@@ -109,16 +136,23 @@ fn closed(pool: &Pool) -> Option<Misfit> {
     }
     match &pool.readiness {
         Readiness::Ready => None,
-        Readiness::NotReady { reason } => Some(Misfit::NotReady { reason: reason.clone() }),
+        Readiness::NotReady { reason } => Some(Misfit::NotReady {
+            reason: reason.clone(),
+        }),
     }
 }
 
 /// What the pool's nodes count against its limits. A claim without an instance counts as the largest it may become.
 fn used(pool: &Pool, snapshot: &Snapshot, catalogue: &Catalogue) -> Resources {
     let mut used = Resources::new();
-    for node in snapshot.nodes.iter().filter(|node| node.pool() == Some(&pool.name)) {
+    for node in snapshot
+        .nodes
+        .iter()
+        .filter(|node| node.pool() == Some(&pool.name))
+    {
         let capacity = if node.phase() == Phase::Planned {
-            let largest = possible_types(node, catalogue).fold(Resources::new(), |all, it| all.upper(&it.capacity));
+            let largest =
+                possible_types(node, catalogue).fold(Resources::new(), |all, it| all.upper(&it.capacity));
             largest.upper(&node.capacity()).with(ResourceName::nodes(), 1)
         } else {
             node.usage()
@@ -129,7 +163,10 @@ fn used(pool: &Pool, snapshot: &Snapshot, catalogue: &Catalogue) -> Resources {
 }
 
 /// The types that a claim without an instance may become.
-pub(super) fn possible_types<'a>(node: &'a Node, catalogue: &'a Catalogue) -> impl Iterator<Item = &'a InstanceType> {
+pub(super) fn possible_types<'a>(
+    node: &'a Node,
+    catalogue: &'a Catalogue,
+) -> impl Iterator<Item = &'a InstanceType> {
     let claim = node.claim.as_deref();
     let types = node.pool().map_or(&[][..], |pool| catalogue.types(pool));
     types.iter().filter(move |it| {
@@ -138,7 +175,12 @@ pub(super) fn possible_types<'a>(node: &'a Node, catalogue: &'a Catalogue) -> im
 }
 
 /// Whether a daemon goes on nodes with these labels and taints.
-pub(super) fn suits(daemon: &DaemonSet, labels: &Requirements, taints: &[Taint], undefined: Undefined) -> bool {
+pub(super) fn suits(
+    daemon: &DaemonSet,
+    labels: &Requirements,
+    taints: &[Taint],
+    undefined: Undefined,
+) -> bool {
     const BORNE: [&str; 7] = [
         "node.kubernetes.io/not-ready",
         "node.kubernetes.io/unreachable",
@@ -150,7 +192,10 @@ pub(super) fn suits(daemon: &DaemonSet, labels: &Requirements, taints: &[Taint],
     ];
     let kept_away = untolerated(taints, &daemon.placement.tolerations)
         .any(|taint| taint.is_hard() && !BORNE.contains(&&*taint.key));
-    !kept_away && terms(daemon).iter().any(|wanted| labels.is_compatible(wanted, undefined))
+    !kept_away
+        && terms(daemon)
+            .iter()
+            .any(|wanted| labels.is_compatible(wanted, undefined))
 }
 
 fn terms(daemon: &DaemonSet) -> Vec<Requirements> {

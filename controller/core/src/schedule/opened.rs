@@ -45,8 +45,11 @@ impl Opened {
         let (mut total, mut ports) = (self.total.clone(), self.ports.clone());
         for _ in pods {
             let more = total.plus(shape.requests);
-            let collides =
-                shape.placement.host_ports.iter().any(|port| ports.iter().any(|there| there.conflicts(port)));
+            let collides = shape
+                .placement
+                .host_ports
+                .iter()
+                .any(|port| ports.iter().any(|there| there.conflicts(port)));
             if collides || !more.fits(usable) {
                 break;
             }
@@ -58,6 +61,12 @@ impl Opened {
             return 0;
         }
         for alternative in &shape.alternatives {
+            if alternative.is_empty() && !offer.template.has_min_values() {
+                // Nothing is asked of labels: only the room counts.
+                let kinds = &offer.kinds;
+                self.kinds.retain(|kind| total.fits(&kinds[*kind].usable));
+                return self.add(total, ports, &pods[..count]);
+            }
             let template = offer.template.and(&self.wanted);
             if !template.is_compatible(alternative, Undefined::WellKnownOpen) {
                 continue;
@@ -66,12 +75,17 @@ impl Opened {
             let profile = offer.profile(&wanted);
             let kinds = carriers(offer, &profile, &total, |kind| self.kinds.contains(&kind));
             if kinds.contains(&self.kind) && enough_values(offer, &profile, &kinds, policy) {
-                (self.wanted, self.kinds, self.total, self.ports) = (wanted, kinds, total, ports);
-                self.pods.extend(pods[..count].iter().map(|pod| pod.key.clone()));
-                return count;
+                (self.wanted, self.kinds) = (wanted, kinds);
+                return self.add(total, ports, &pods[..count]);
             }
         }
         0
+    }
+
+    fn add(&mut self, total: Resources, ports: Vec<HostPort>, pods: &[&Pod]) -> usize {
+        (self.total, self.ports) = (total, ports);
+        self.pods.extend(pods.iter().map(|pod| pod.key.clone()));
+        pods.len()
     }
 }
 
@@ -91,8 +105,17 @@ pub(super) fn carriers(
 }
 
 /// Whether the kinds offer what `minValues` wants, where that is strict.
-pub(super) fn enough_values(offer: &Offer<'_>, profile: &Profile, kinds: &[usize], policy: MinValuesPolicy) -> bool {
+pub(super) fn enough_values(
+    offer: &Offer<'_>,
+    profile: &Profile,
+    kinds: &[usize],
+    policy: MinValuesPolicy,
+) -> bool {
     policy == MinValuesPolicy::BestEffort
         || !profile.requirements.has_min_values()
-        || flexibility::gaps(kinds.iter().map(|kind| offer.kinds[*kind].it), &profile.requirements).is_empty()
+        || flexibility::gaps(
+            kinds.iter().map(|kind| offer.kinds[*kind].it),
+            &profile.requirements,
+        )
+        .is_empty()
 }

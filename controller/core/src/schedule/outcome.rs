@@ -64,6 +64,9 @@ pub struct NewClaim {
 impl Schedule {
     /// The pods that got a place, with its name where it is there already.
     pub fn placed(&self) -> impl Iterator<Item = &PodKey> {
-        self.existing.values().flatten().chain(self.new_claims.iter().flat_map(|claim| &claim.pods))
+        self.existing
+            .values()
+            .flatten()
+            .chain(self.new_claims.iter().flat_map(|claim| &claim.pods))
     }
 }

@@ -56,8 +56,8 @@ pub(super) fn worth(requests: &Resources, kinds: &[Kind<'_>], profile: &Profile)
         let parts = requests.iter().map(|(name, wanted)| {
             let wanted = u128::try_from(wanted).unwrap_or(0);
             let usable = u128::try_from(kind.usable.get(&name)).unwrap_or(0);
-            // A pod that asks for none of what the type lacks was let through above.
-            if usable == 0 { 0 } else { cost(price) * SCALE * wanted / usable }
+            // Of what the type lacks the pod asks for nothing, or it would not fit.
+            (cost(price) * SCALE * wanted).checked_div(usable).unwrap_or(0)
         });
         parts.max()
     };
@@ -81,11 +81,29 @@ pub(super) fn loads(
         if counts.first().is_none_or(|count| *count == 0) {
             return None;
         }
-        let worth = demands.iter().zip(&counts).map(|(demand, count)| demand.worth * u128_of(*count)).sum();
-        Some(Load { kind: index, counts, total, price, worth })
+        let worth = demands
+            .iter()
+            .zip(&counts)
+            .map(|(demand, count)| demand.worth * u128_of(*count))
+            .sum();
+        Some(Load {
+            kind: index,
+            counts,
+            total,
+            price,
+            worth,
+        })
     };
-    let mut loads: Vec<Load> = kinds.iter().zip(&profile.prices).enumerate().filter_map(load).collect();
-    loads.sort_by(|a, b| a.rank(b).then_with(|| kinds[a.kind].it.name.cmp(&kinds[b.kind].it.name)));
+    let mut loads: Vec<Load> = kinds
+        .iter()
+        .zip(&profile.prices)
+        .enumerate()
+        .filter_map(load)
+        .collect();
+    loads.sort_by(|a, b| {
+        a.rank(b)
+            .then_with(|| kinds[a.kind].it.name.cmp(&kinds[b.kind].it.name))
+    });
     loads
 }
 
@@ -94,7 +112,9 @@ impl Load {
     pub(super) fn rank(&self, other: &Load) -> Ordering {
         let of = |load: &Load, other: &Load| (cost(load.price) + NODE_FEE).saturating_mul(other.worth);
         let density = of(self, other).cmp(&of(other, self));
-        density.then_with(|| other.worth.cmp(&self.worth)).then_with(|| self.price.cmp(&other.price))
+        density
+            .then_with(|| other.worth.cmp(&self.worth))
+            .then_with(|| self.price.cmp(&other.price))
     }
 }
 
@@ -102,7 +122,9 @@ fn fill(demands: &[Demand<'_>], usable: &Resources) -> (Vec<usize>, Resources) {
     let (mut left, mut total) = (usable.clone(), Resources::new());
     let mut counts = Vec::with_capacity(demands.len());
     for demand in demands {
-        let count = how_many(demand.requests, &left).min(demand.count).min(demand.together);
+        let count = how_many(demand.requests, &left)
+            .min(demand.count)
+            .min(demand.together);
         if count > 0 {
             let taken = demand.requests.times(i64::try_from(count).unwrap_or(i64::MAX));
             left = left.minus(&taken);
@@ -115,8 +137,13 @@ fn fill(demands: &[Demand<'_>], usable: &Resources) -> (Vec<usize>, Resources) {
 
 /// How many times `requests` fit; a great many where nothing is asked.
 fn how_many(requests: &Resources, left: &Resources) -> usize {
-    let times = requests.iter().filter(|(_, wanted)| *wanted > 0).map(|(name, wanted)| left.get(&name) / wanted);
-    times.min().map_or(usize::MAX, |times| usize::try_from(times).unwrap_or(0))
+    let times = requests
+        .iter()
+        .filter(|(_, wanted)| *wanted > 0)
+        .map(|(name, wanted)| left.get(&name) / wanted);
+    times
+        .min()
+        .map_or(usize::MAX, |times| usize::try_from(times).unwrap_or(0))
 }
 
 /// A price as a factor; a free type still costs a little, or everything would be put on it.

@@ -28,7 +28,11 @@ pub(super) struct Place<'a> {
 /// The places that may take pods, in the order in which they are asked: complete nodes first, then by how far they
 /// have come, then by name.
 pub(super) fn places<'a>(snapshot: &'a Snapshot, catalogue: &'a Catalogue) -> Vec<Place<'a>> {
-    let leaving = snapshot.nodes.iter().filter(|node| node.is_going()).flat_map(|node| &node.pods);
+    let leaving = snapshot
+        .nodes
+        .iter()
+        .filter(|node| node.is_going())
+        .flat_map(|node| &node.pods);
     let waiting: BTreeMap<&PodKey, &Pod> = leaving
         .chain(&snapshot.pending)
         .filter(|pod| pod.deletion.is_none())
@@ -52,8 +56,15 @@ impl<'a> Place<'a> {
         waiting: &BTreeMap<&PodKey, &Pod>,
     ) -> Option<Place<'a>> {
         let (phase, labels, taints) = (node.phase(), node.requirements(), node.taints());
-        let undefined = if phase == Phase::Planned { Undefined::WellKnownOpen } else { Undefined::Missing };
-        let daemons = snapshot.daemon_sets.iter().filter(|daemon| suits(daemon, &labels, &taints, undefined));
+        let undefined = if phase == Phase::Planned {
+            Undefined::WellKnownOpen
+        } else {
+            Undefined::Missing
+        };
+        let daemons = snapshot
+            .daemon_sets
+            .iter()
+            .filter(|daemon| suits(daemon, &labels, &taints, undefined));
         let (mut expected, mut ports) = (Resources::new(), Vec::new());
         for daemon in daemons {
             expected.add(&daemon.requests);
@@ -68,23 +79,47 @@ impl<'a> Place<'a> {
         let mut taken = node.used().plus(&expected.minus(&there).at_least_zero());
         // What earlier decisions sent here and has not come yet.
         let here = |key: &&PodKey| node.pods.iter().any(|pod| pod.key == **key);
-        for pod in node.nominated.iter().filter(|key| !here(key)).filter_map(|key| waiting.get(key)) {
+        for pod in node
+            .nominated
+            .iter()
+            .filter(|key| !here(key))
+            .filter_map(|key| waiting.get(key))
+        {
             taken.add(&pod.requests);
             ports.extend(pod.placement.host_ports.iter().cloned());
         }
-        ports.extend(node.pods.iter().flat_map(|pod| pod.placement.host_ports.iter().cloned()));
+        ports.extend(
+            node.pods
+                .iter()
+                .flat_map(|pod| pod.placement.host_ports.iter().cloned()),
+        );
 
-        let types: Vec<&InstanceType> =
-            if phase == Phase::Planned { possible_types(node, catalogue).collect() } else { Vec::new() };
+        let types: Vec<&InstanceType> = if phase == Phase::Planned {
+            possible_types(node, catalogue).collect()
+        } else {
+            Vec::new()
+        };
         let allocatable = match (phase, &node.claim) {
             (Phase::Planned, Some(claim)) => {
                 taken = taken.upper(&claim.requests);
-                types.iter().map(|it| it.allocatable()).reduce(|all, it| all.lower(&it))?
+                types
+                    .iter()
+                    .map(|it| it.allocatable())
+                    .reduce(|all, it| all.lower(&it))?
             }
             _ => node.allocatable(),
         };
         let free = allocatable.minus(&taken);
-        Some(Place { name: node.name(), pods: Vec::new(), phase, labels, taints, free, ports, types })
+        Some(Place {
+            name: node.name(),
+            pods: Vec::new(),
+            phase,
+            labels,
+            taints,
+            free,
+            ports,
+            types,
+        })
     }
 
     /// Takes as many of `pods` as fit, which are alike; how many.
@@ -95,7 +130,9 @@ impl<'a> Place<'a> {
         let ports = &shape.placement.host_ports;
         let mut taken = 0;
         for pod in pods {
-            let collides = ports.iter().any(|port| self.ports.iter().any(|there| there.conflicts(port)));
+            let collides = ports
+                .iter()
+                .any(|port| self.ports.iter().any(|there| there.conflicts(port)));
             if collides || !shape.requests.fits(&self.free) {
                 break;
             }
@@ -122,10 +159,12 @@ impl<'a> Place<'a> {
         wanted.iter().all(|wanted| match self.labels.get(wanted.key()) {
             Some(mine) if mine.implies(wanted) => true,
             _ => self.types.iter().all(|it| {
-                it.requirements.get(wanted.key()).is_some_and(|of_type| match self.labels.get(wanted.key()) {
-                    Some(mine) => of_type.intersect(mine).implies(wanted),
-                    None => of_type.implies(wanted),
-                })
+                it.requirements
+                    .get(wanted.key())
+                    .is_some_and(|of_type| match self.labels.get(wanted.key()) {
+                        Some(mine) => of_type.intersect(mine).implies(wanted),
+                        None => of_type.implies(wanted),
+                    })
             }),
         })
     }

@@ -9,9 +9,17 @@ use crate::resources::Resources;
 use crate::text::Text;
 
 /// Why none of `types` suits `requirements`, holds `requests` and is on sale.
-pub(crate) fn refuse_types(types: &[InstanceType], requirements: &Requirements, requests: &Resources) -> Misfit {
+pub(crate) fn refuse_types(
+    types: &[InstanceType],
+    requirements: &Requirements,
+    requests: &Resources,
+) -> Misfit {
     let usable: Vec<(&InstanceType, Resources)> = types.iter().map(|it| (it, it.allocatable())).collect();
-    refuse(usable.iter().map(|(it, usable)| (*it, usable)), requirements, requests)
+    refuse(
+        usable.iter().map(|(it, usable)| (*it, usable)),
+        requirements,
+        requests,
+    )
 }
 
 /// As [`refuse_types`], with what each type has left for pods.
@@ -34,16 +42,32 @@ pub(super) fn refuse<'a>(
         if shortfalls.is_empty() {
             unavailable += 1;
         } else {
-            small.push(Nearest { instance_type: it.name.clone(), shortfalls });
+            small.push(Nearest {
+                instance_type: it.name.clone(),
+                shortfalls,
+            });
         }
     }
     if total == 0 {
         return Misfit::NoTypes;
     }
     let too_small = small.len();
-    let nearest = small.into_iter().min_by(|a, b| distance(a).cmp(&distance(b)));
-    let label = labels.into_iter().max_by(|(a, an), (b, bn)| (an, b).cmp(&(bn, a))).map(|(label, _)| label);
-    Misfit::Types { total, incompatible, label, too_small, nearest, unavailable }
+    let nearest = small
+        .into_iter()
+        .min_by(|a, b| distance(a).cmp(&distance(b)))
+        .map(Box::new);
+    let label = labels
+        .into_iter()
+        .max_by(|(a, an), (b, bn)| (an, b).cmp(&(bn, a)))
+        .map(|(label, _)| label);
+    Misfit::Types {
+        total,
+        incompatible,
+        label,
+        too_small,
+        nearest,
+        unavailable,
+    }
 }
 
 /// How far a type is off: in how many resources, and by how many thousandths of what is wanted at the worst.
@@ -52,5 +76,9 @@ fn distance(nearest: &Nearest) -> (usize, i128, &Text) {
         let (wanted, available) = (i128::from(row.wanted), i128::from(row.available));
         (wanted - available) * 1000 / wanted.max(1)
     });
-    (nearest.shortfalls.len(), worst.max().unwrap_or(0), &nearest.instance_type)
+    (
+        nearest.shortfalls.len(),
+        worst.max().unwrap_or(0),
+        &nearest.instance_type,
+    )
 }

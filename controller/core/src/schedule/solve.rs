@@ -48,7 +48,10 @@ pub(super) fn solve(snapshot: &Snapshot, catalogue: &Catalogue, now: Timestamp) 
     let offers = offers(snapshot, catalogue);
     let mut round = Round {
         done: vec![0; shapes.len()],
-        found: shapes.iter().map(|_| offers.iter().map(|_| None).collect()).collect(),
+        found: shapes
+            .iter()
+            .map(|_| offers.iter().map(|_| None).collect())
+            .collect(),
         places: places(snapshot, catalogue),
         opened: Vec::new(),
         policy: snapshot.settings.min_values_policy,
@@ -59,7 +62,10 @@ pub(super) fn solve(snapshot: &Snapshot, catalogue: &Catalogue, now: Timestamp) 
     for shape in 0..round.shapes.len() {
         if let Some(refusal) = round.place(shape) {
             let refusal = Arc::new(refusal);
-            let left = round.left(shape).iter().map(|pod| (pod.key.clone(), Arc::clone(&refusal)));
+            let left = round
+                .left(shape)
+                .iter()
+                .map(|pod| (pod.key.clone(), Arc::clone(&refusal)));
             unschedulable.extend(left);
         }
     }
@@ -70,7 +76,10 @@ impl<'a> Round<'a> {
     /// Finds places for the pods of a shape; the reason where some get none.
     fn place(&mut self, shape: usize) -> Option<Refusal> {
         if !self.shapes[shape].refusal.is_empty() {
-            return Some(Refusal { pod: self.shapes[shape].refusal.clone(), pools: BTreeMap::new() });
+            return Some(Refusal {
+                pod: self.shapes[shape].refusal.clone(),
+                pools: BTreeMap::new(),
+            });
         }
         for place in &mut self.places {
             let pods = &self.shapes[shape].pods[self.done[shape]..];
@@ -99,7 +108,10 @@ impl<'a> Round<'a> {
                 }
             }
             if !pools.is_empty() || self.offers.is_empty() {
-                return Some(Refusal { pod: Vec::new(), pools });
+                return Some(Refusal {
+                    pod: Vec::new(),
+                    pools,
+                });
             }
         }
         None
@@ -112,7 +124,11 @@ impl<'a> Round<'a> {
     /// The offers in the order in which a shape asks them: those with a taint that it would rather avoid come last.
     fn order(&self, shape: usize) -> Vec<usize> {
         let tolerations = &self.shapes[shape].placement.tolerations;
-        let avoided = |offer: &usize| untolerated(&self.offers[*offer].pool.taints, tolerations).next().is_some();
+        let avoided = |offer: &usize| {
+            untolerated(&self.offers[*offer].pool.taints, tolerations)
+                .next()
+                .is_some()
+        };
         let mut order: Vec<usize> = (0..self.offers.len()).collect();
         order.sort_by_key(avoided);
         order
@@ -127,12 +143,17 @@ impl<'a> Round<'a> {
         // Two ways to fill: with pods that ask the same of the node, or with whatever goes together.
         let alike = self.company(shape, offer, &head, Company::Alike);
         let mixed = self.company(shape, offer, &head, Company::Mixed);
-        let mut ways: Vec<(Load, &(Vec<Demand<'a>>, Vec<Requirements>))> = Vec::new();
-        for way in [&alike, &mixed] {
+        let mut ways: Vec<(Load, &Filling<'a>)> = Vec::new();
+        let all = if mixed.0.len() == alike.0.len() {
+            &[&alike][..]
+        } else {
+            &[&alike, &mixed][..]
+        };
+        for way in all {
             let joint = joint(&way.1);
             let profile = self.offers[offer].profile(&joint);
             let loads = loads(&way.0, &self.offers[offer].kinds, &profile, |kind| within[kind]);
-            ways.extend(loads.into_iter().map(|load| (load, way)));
+            ways.extend(loads.into_iter().map(|load| (load, *way)));
         }
         ways.sort_by(|(a, _), (b, _)| a.rank(b));
         let mut gap = None;
@@ -149,9 +170,17 @@ impl<'a> Round<'a> {
         let mut demand = self.demand(shape, head.worth);
         demand.together = demand.together.min(demand.count);
         while profile.requirements.has_min_values() && demand.together > 0 {
-            let loads = loads(&[demand], &self.offers[offer].kinds, &profile, |kind| within[kind]);
+            let loads = loads(&[demand], &self.offers[offer].kinds, &profile, |kind| {
+                within[kind]
+            });
             for load in loads {
-                match self.try_open(offer, &load, &[demand], std::slice::from_ref(&head.wanted), &within) {
+                match self.try_open(
+                    offer,
+                    &load,
+                    &[demand],
+                    std::slice::from_ref(&head.wanted),
+                    &within,
+                ) {
                     Ok(opened) => {
                         self.repeat(&opened, &load, &[demand]);
                         return Ok(());
@@ -181,19 +210,29 @@ impl<'a> Round<'a> {
         let chosen = &offer_ref.kinds[load.kind].weight;
         // Where a resource is limited, a larger type than the one chosen would only eat into the limit.
         let modest = |kind: usize| {
-            limits.iter().all(|(name, _)| offer_ref.kinds[kind].weight.get(name) <= chosen.get(name))
+            limits
+                .iter()
+                .all(|(name, _)| offer_ref.kinds[kind].weight.get(name) <= chosen.get(name))
         };
-        let mut kinds = carriers(offer_ref, &profile, &load.total, |kind| within[kind] && modest(kind));
+        let mut kinds = carriers(offer_ref, &profile, &load.total, |kind| {
+            within[kind] && modest(kind)
+        });
         if !enough_values(offer_ref, &profile, &kinds, MinValuesPolicy::Strict) {
             kinds = carriers(offer_ref, &profile, &load.total, |kind| within[kind]);
         }
         if !enough_values(offer_ref, &profile, &kinds, self.policy) {
-            let gaps = flexibility::gaps(kinds.iter().map(|kind| offer_ref.kinds[*kind].it), &profile.requirements);
-            return Err(gaps.into_iter().next().map_or(Misfit::NoTypes, |gap| Misfit::MinValues {
-                key: gap.key,
-                found: gap.found,
-                wanted: gap.wanted,
-            }));
+            let gaps = flexibility::gaps(
+                kinds.iter().map(|kind| offer_ref.kinds[*kind].it),
+                &profile.requirements,
+            );
+            return Err(gaps
+                .into_iter()
+                .next()
+                .map_or(Misfit::NoTypes, |gap| Misfit::MinValues {
+                    key: gap.key,
+                    found: gap.found,
+                    wanted: gap.wanted,
+                }));
         }
         let ports = demands
             .iter()
@@ -202,7 +241,15 @@ impl<'a> Round<'a> {
             .flat_map(|(demand, _)| self.shapes[demand.shape].placement.host_ports.iter().cloned())
             .chain(offer_ref.ports.iter().cloned())
             .collect();
-        Ok(Opened { offer, wanted: joint, kind: load.kind, kinds, total: load.total.clone(), ports, pods: Vec::new() })
+        Ok(Opened {
+            offer,
+            wanted: joint,
+            kind: load.kind,
+            kinds,
+            total: load.total.clone(),
+            ports,
+            pods: Vec::new(),
+        })
     }
 
     /// Opens the claim as often as there are pods for another one like it and limits allow.
@@ -244,25 +291,36 @@ impl<'a> Round<'a> {
     /// Which kinds the pool's limits allow; the reason where none that carries the shape is left.
     fn within_limits(&self, shape: usize, offer: usize, profile: &Profile) -> Result<Vec<bool>, Misfit> {
         let (requests, offer) = (self.shapes[shape].requests, &self.offers[offer]);
-        let within: Vec<bool> = offer.kinds.iter().map(|kind| offer.exceeded(&kind.weight).is_none()).collect();
+        let within: Vec<bool> = offer
+            .kinds
+            .iter()
+            .map(|kind| offer.exceeded(&kind.weight).is_none())
+            .collect();
         let carriers = carriers(offer, profile, requests, |_| true);
         if carriers.iter().any(|kind| within[*kind]) {
             return Ok(within);
         }
-        let cheapest = carriers.first().and_then(|kind| offer.exceeded(&offer.kinds[*kind].weight));
-        let Some((resource, limit)) = cheapest else { return Ok(within) };
-        let needed = carriers.iter().map(|kind| offer.kinds[*kind].weight.get(&resource)).min().unwrap_or(0);
-        Err(Misfit::Limit { used: offer.used.get(&resource), limit, needed, resource })
+        let cheapest = carriers
+            .first()
+            .and_then(|kind| offer.exceeded(&offer.kinds[*kind].weight));
+        let Some((resource, limit)) = cheapest else {
+            return Ok(within);
+        };
+        let needed = carriers
+            .iter()
+            .map(|kind| offer.kinds[*kind].weight.get(&resource))
+            .min()
+            .unwrap_or(0);
+        Err(Misfit::Limit {
+            used: offer.used.get(&resource),
+            limit,
+            needed,
+            resource,
+        })
     }
 
     /// The shapes that may share a claim with `head`, itself first, with what each asks of labels.
-    fn company(
-        &mut self,
-        head: usize,
-        offer: usize,
-        accepted: &Accepted,
-        company: Company,
-    ) -> (Vec<Demand<'a>>, Vec<Requirements>) {
+    fn company(&mut self, head: usize, offer: usize, accepted: &Accepted, company: Company) -> Filling<'a> {
         let mut demands = vec![self.demand(head, accepted.worth)];
         let mut wanted = vec![accepted.wanted.clone()];
         let mut together = accepted.wanted.clone();
@@ -274,9 +332,15 @@ impl<'a> Round<'a> {
             if self.first_choice(other) != Some(offer) {
                 continue;
             }
-            let Ok(found) = self.accept(other, offer) else { continue };
+            let Ok(found) = self.accept(other, offer) else {
+                continue;
+            };
             let placement = self.shapes[other].placement;
-            if placement.host_ports.iter().any(|port| ports.iter().any(|there| there.conflicts(port))) {
+            if placement
+                .host_ports
+                .iter()
+                .any(|port| ports.iter().any(|there| there.conflicts(port)))
+            {
                 continue;
             }
             match company {
@@ -288,7 +352,13 @@ impl<'a> Round<'a> {
                         continue;
                     }
                     let joint = together.and(&found.wanted);
-                    if joint != together && self.offers[offer].profile(&joint).prices.iter().all(Option::is_none) {
+                    if joint != together
+                        && self.offers[offer]
+                            .profile(&joint)
+                            .prices
+                            .iter()
+                            .all(Option::is_none)
+                    {
                         continue;
                     }
                     together = joint;
@@ -303,18 +373,35 @@ impl<'a> Round<'a> {
 
     /// The offer that a shape asks first of those that can serve it, limits aside.
     fn first_choice(&mut self, shape: usize) -> Option<usize> {
-        self.order(shape).into_iter().find(|offer| self.accept(shape, *offer).is_ok())
+        self.order(shape)
+            .into_iter()
+            .find(|offer| self.accept(shape, *offer).is_ok())
     }
 
     fn demand(&self, shape: usize, worth: u128) -> Demand<'a> {
-        let together = if self.shapes[shape].placement.host_ports.is_empty() { usize::MAX } else { 1 };
-        Demand { shape, requests: self.shapes[shape].requests, count: self.left(shape).len(), together, worth }
+        let together = if self.shapes[shape].placement.host_ports.is_empty() {
+            usize::MAX
+        } else {
+            1
+        };
+        Demand {
+            shape,
+            requests: self.shapes[shape].requests,
+            count: self.left(shape).len(),
+            together,
+            worth,
+        }
     }
 
     fn finish(self, unschedulable: BTreeMap<PodKey, Arc<Refusal>>) -> Schedule {
         let mut relaxed = BTreeMap::new();
         for shape in self.shapes.iter().filter(|shape| !shape.relaxed.is_empty()) {
-            relaxed.extend(shape.pods.iter().map(|pod| (pod.key.clone(), Arc::clone(&shape.relaxed))));
+            relaxed.extend(
+                shape
+                    .pods
+                    .iter()
+                    .map(|pod| (pod.key.clone(), Arc::clone(&shape.relaxed))),
+            );
         }
         let mut lists = BTreeMap::new();
         let new_claims = self
@@ -324,9 +411,17 @@ impl<'a> Round<'a> {
             .collect();
         let existing = self.places.into_iter().filter(|place| !place.pods.is_empty());
         let existing = existing.map(|place| (place.name.clone(), place.pods)).collect();
-        Schedule { new_claims, existing, unschedulable, relaxed }
+        Schedule {
+            new_claims,
+            existing,
+            unschedulable,
+            relaxed,
+        }
     }
 }
+
+/// The shapes that may share a claim, with what each asks of labels.
+type Filling<'a> = (Vec<Demand<'a>>, Vec<Requirements>);
 
 /// With whom a claim may be shared.
 #[derive(Clone, Copy)]
@@ -338,18 +433,24 @@ enum Company {
 }
 
 fn joint<'b>(all: impl IntoIterator<Item = &'b Requirements>) -> Requirements {
-    all.into_iter().fold(Requirements::new(), |all, wanted| all.and(wanted))
+    all.into_iter()
+        .fold(Requirements::new(), |all, wanted| all.and(wanted))
 }
 
 fn accept(shape: &Shape<'_>, offer: &mut Offer<'_>) -> Result<Accepted, Misfit> {
     if let Some(closed) = &offer.closed {
         return Err(closed.clone());
     }
-    if let Some(taint) = untolerated(&offer.pool.taints, &shape.placement.tolerations).find(|taint| taint.is_hard()) {
+    if let Some(taint) =
+        untolerated(&offer.pool.taints, &shape.placement.tolerations).find(|taint| taint.is_hard())
+    {
         return Err(Misfit::Taint { taint: taint.clone() });
     }
     let ports = &shape.placement.host_ports;
-    if let Some(port) = ports.iter().find(|port| offer.ports.iter().any(|taken| taken.conflicts(port))) {
+    if let Some(port) = ports
+        .iter()
+        .find(|port| offer.ports.iter().any(|taken| taken.conflicts(port)))
+    {
         return Err(Misfit::Port { port: port.clone() });
     }
     // Of several alternatives the one that came furthest is explained.
@@ -357,12 +458,19 @@ fn accept(shape: &Shape<'_>, offer: &mut Offer<'_>) -> Result<Accepted, Misfit> 
     let mut types = None;
     for wanted in &shape.alternatives {
         if let Some(conflict) = offer.template.conflict(wanted, Undefined::WellKnownOpen) {
-            label.get_or_insert(Misfit::Label { conflict });
+            label.get_or_insert(Misfit::Label {
+                conflict: Box::new(conflict),
+            });
             continue;
         }
         let profile = offer.profile(wanted);
         match worth(shape.requests, &offer.kinds, &profile) {
-            Some(worth) => return Ok(Accepted { wanted: wanted.clone(), worth }),
+            Some(worth) => {
+                return Ok(Accepted {
+                    wanted: wanted.clone(),
+                    worth,
+                });
+            }
             None => {
                 let kinds = offer.kinds.iter().map(|kind| (kind.it, &kind.usable));
                 types.get_or_insert(refuse(kinds, &profile.requirements, shape.requests));

@@ -1,6 +1,6 @@
 //! DaemonSets and PodDisruptionBudgets as decisions see them.
 
-use super::pod::{PodSelector, Placement};
+use super::pod::{Placement, PodSelector};
 use crate::resources::Resources;
 use crate::text::{Labels, Text};
 

@@ -55,7 +55,12 @@ pub fn join(parts: Parts) -> Vec<Node> {
         let object = claim.provider_id.as_ref().and_then(|id| objects.remove(id));
         nodes.extend(Node::new(Some(claim), object));
     }
-    nodes.extend(objects.into_values().chain(unknown).filter_map(|object| Node::new(None, Some(object))));
+    nodes.extend(
+        objects
+            .into_values()
+            .chain(unknown)
+            .filter_map(|object| Node::new(None, Some(object))),
+    );
     nodes.sort_by(|a, b| a.name().cmp(b.name()));
 
     let mut by_node: BTreeMap<Text, usize> = BTreeMap::new();
@@ -75,7 +80,10 @@ pub fn join(parts: Parts) -> Vec<Node> {
         }
     }
     for nomination in parts.nominations {
-        if let Some(node) = by_any.get(&nomination.place).and_then(|index| nodes.get_mut(*index)) {
+        if let Some(node) = by_any
+            .get(&nomination.place)
+            .and_then(|index| nodes.get_mut(*index))
+        {
             node.nominated.push(nomination.pod);
             node.nominated_until = node.nominated_until.max(Some(nomination.until));
         }

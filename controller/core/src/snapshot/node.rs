@@ -100,13 +100,18 @@ impl Node {
 
     /// Its pool.
     pub fn pool(&self) -> Option<&Text> {
-        self.claim.as_ref().and_then(|claim| claim.pool()).or_else(|| self.labels()?.get(well_known::NODE_POOL))
+        self.claim
+            .as_ref()
+            .and_then(|claim| claim.pool())
+            .or_else(|| self.labels()?.get(well_known::NODE_POOL))
     }
 
     /// How far it has come.
     pub fn phase(&self) -> Phase {
         let labelled = |key: &str| {
-            self.object.as_ref().is_some_and(|node| node.labels.get(key).is_some_and(|value| &**value == "true"))
+            self.object
+                .as_ref()
+                .is_some_and(|node| node.labels.get(key).is_some_and(|value| &**value == "true"))
         };
         match &self.claim {
             None => Phase::Initialized,
@@ -163,7 +168,11 @@ impl Node {
             }
             _ => false,
         };
-        taints.iter().filter(|taint| !starts_with(taint)).cloned().collect()
+        taints
+            .iter()
+            .filter(|taint| !starts_with(taint))
+            .cloned()
+            .collect()
     }
 
     /// What it has, as far as known. Until it is initialised, what the node does not report yet is taken from the claim.
@@ -178,7 +187,11 @@ impl Node {
 
     /// What the bound pods take.
     pub fn used(&self) -> Resources {
-        self.pods.iter().filter(|pod| pod.is_running()).map(|pod| &pod.requests).sum()
+        self.pods
+            .iter()
+            .filter(|pod| pod.is_running())
+            .map(|pod| &pod.requests)
+            .sum()
     }
 
     /// Whether it is on its way out, or chosen to be.

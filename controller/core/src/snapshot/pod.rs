@@ -21,7 +21,10 @@ pub struct PodKey {
 impl PodKey {
     /// A key from its parts.
     pub fn new(namespace: impl Into<Text>, name: impl Into<Text>) -> PodKey {
-        PodKey { namespace: namespace.into(), name: name.into() }
+        PodKey {
+            namespace: namespace.into(),
+            name: name.into(),
+        }
     }
 }
 
@@ -374,24 +377,41 @@ mod tests {
         for (containers, want) in table {
             let containers: Vec<_> = containers
                 .iter()
-                .map(|(kind, cpu)| ContainerRequests { kind: *kind, requests: Resources::cpu_memory(*cpu, 0) })
+                .map(|(kind, cpu)| ContainerRequests {
+                    kind: *kind,
+                    requests: Resources::cpu_memory(*cpu, 0),
+                })
                 .collect();
             let got = pod_requests(&containers, None, &Resources::new());
-            assert_eq!(got, Resources::cpu_memory(*want, 0).with("pods", 1), "{containers:?}");
+            assert_eq!(
+                got,
+                Resources::cpu_memory(*want, 0).with("pods", 1),
+                "{containers:?}"
+            );
         }
     }
 
     #[test]
     fn pod_level_requests_win_and_overhead_comes_on_top() {
-        let main = [ContainerRequests { kind: ContainerKind::Main, requests: Resources::cpu_memory(100, 64) }];
+        let main = [ContainerRequests {
+            kind: ContainerKind::Main,
+            requests: Resources::cpu_memory(100, 64),
+        }];
         let level = Resources::cpu_memory(900, 0);
         let got = pod_requests(&main, Some(&level), &Resources::cpu_memory(10, 1));
-        assert_eq!((got.get(&ResourceName::Cpu), got.get(&ResourceName::Memory)), (910, 65));
+        assert_eq!(
+            (got.get(&ResourceName::Cpu), got.get(&ResourceName::Memory)),
+            (910, 65)
+        );
     }
 
     #[test]
     fn ports_conflict_where_addresses_overlap() {
-        let port = |ip: &str, port, protocol: &str| HostPort { ip: ip.into(), port, protocol: protocol.into() };
+        let port = |ip: &str, port, protocol: &str| HostPort {
+            ip: ip.into(),
+            port,
+            protocol: protocol.into(),
+        };
         for (a, b, want) in [
             (port("", 80, "TCP"), port("10.0.0.1", 80, "TCP"), true),
             (port("10.0.0.2", 80, "TCP"), port("10.0.0.1", 80, "TCP"), false),

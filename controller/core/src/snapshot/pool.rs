@@ -142,9 +142,13 @@ pub enum DisruptionReason {
 impl DisruptionReason {
     /// Reads the API's spelling.
     pub fn parse(text: &str) -> Option<DisruptionReason> {
-        [DisruptionReason::Underutilized, DisruptionReason::Empty, DisruptionReason::Drifted]
-            .into_iter()
-            .find(|it| it.as_str() == text)
+        [
+            DisruptionReason::Underutilized,
+            DisruptionReason::Empty,
+            DisruptionReason::Drifted,
+        ]
+        .into_iter()
+        .find(|it| it.as_str() == text)
     }
 
     /// The API's spelling.
@@ -181,7 +185,11 @@ impl BudgetNodes {
     /// Reads `"3"` or `"10%"`.
     pub fn parse(text: &str) -> Option<BudgetNodes> {
         match text.strip_suffix('%') {
-            Some(percent) => percent.parse().ok().filter(|percent| *percent <= 100).map(BudgetNodes::Percent),
+            Some(percent) => percent
+                .parse()
+                .ok()
+                .filter(|percent| *percent <= 100)
+                .map(BudgetNodes::Percent),
             None => text.parse().ok().map(BudgetNodes::Count),
         }
     }
@@ -196,4 +204,3 @@ pub struct BudgetWindow {
     /// For how long.
     pub duration: SignedDuration,
 }
-

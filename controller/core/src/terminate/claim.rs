@@ -45,35 +45,68 @@ pub enum ClaimNext {
 
 /// Moves a claim that is being deleted on. `nodes` are all nodes with its provider id; `instance` is what the cloud
 /// says of its instance, which need only be asked after [`ClaimNext::TerminateInstance`].
-pub fn finalize_claim(claim: &Claim, nodes: &[Arc<NodeObject>], instance: Instance, now: Timestamp) -> ClaimStep {
-    let step = |next| ClaimStep { annotation: None, delete_nodes: Vec::new(), conditions: Vec::new(), next };
-    let Some(deletion) = claim.deletion else { return step(ClaimNext::Nothing) };
+pub fn finalize_claim(
+    claim: &Claim,
+    nodes: &[Arc<NodeObject>],
+    instance: Instance,
+    now: Timestamp,
+) -> ClaimStep {
+    let step = |next| ClaimStep {
+        annotation: None,
+        delete_nodes: Vec::new(),
+        conditions: Vec::new(),
+        next,
+    };
+    let Some(deletion) = claim.deletion else {
+        return step(ClaimNext::Nothing);
+    };
     if !claim.finalizers.iter().any(|it| &**it == TERMINATION_FINALIZER) {
         return step(ClaimNext::Nothing);
     }
-    let annotation = match (claim.termination_grace_period, claim.annotations.contains_key(DEADLINE_ANNOTATION)) {
+    let annotation = match (
+        claim.termination_grace_period,
+        claim.annotations.contains_key(DEADLINE_ANNOTATION),
+    ) {
         (Some(grace), false) => {
             let end = deletion.checked_add(grace).unwrap_or(Timestamp::MAX);
-            Some((DEADLINE_ANNOTATION, Text::from(end.strftime("%Y-%m-%dT%H:%M:%SZ").to_string())))
+            Some((
+                DEADLINE_ANNOTATION,
+                Text::from(end.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()),
+            ))
         }
         _ => None,
     };
-    let delete_nodes: Vec<Text> =
-        nodes.iter().filter(|node| node.deletion.is_none()).map(|node| node.name.clone()).collect();
+    let delete_nodes: Vec<Text> = nodes
+        .iter()
+        .filter(|node| node.deletion.is_none())
+        .map(|node| node.name.clone())
+        .collect();
     let terminating = || {
         let wanted = Wanted::yes(INSTANCE_TERMINATING);
-        if claim.conditions.differs(&wanted) { vec![wanted] } else { Vec::new() }
+        if claim.conditions.differs(&wanted) {
+            vec![wanted]
+        } else {
+            Vec::new()
+        }
     };
     let (next, conditions) = if !nodes.is_empty() {
         (ClaimNext::AwaitNodes, Vec::new())
     } else if claim.provider_id.is_none() || instance == Instance::Gone {
         (ClaimNext::Release, Vec::new())
     } else if instance == Instance::Exists && claim.conditions.is_true(INSTANCE_TERMINATING) {
-        (ClaimNext::Wait(now.checked_add(INSTANCE_POLL).unwrap_or(now)), Vec::new())
+        (
+            ClaimNext::Wait(now.checked_add(INSTANCE_POLL).unwrap_or(now)),
+            Vec::new(),
+        )
     } else {
         (ClaimNext::TerminateInstance, terminating())
     };
-    ClaimStep { annotation, delete_nodes, conditions, next }
+    ClaimStep {
+        annotation,
+        delete_nodes,
+        conditions,
+        next,
+    }
 }
 
 /// When the claim's node must be gone, where that was set.

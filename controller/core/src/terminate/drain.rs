@@ -62,27 +62,38 @@ pub struct Held {
 /// eviction API has the last word.
 pub fn drain(node: &Node, snapshot: &Snapshot, deadline: Option<Timestamp>, now: Timestamp) -> Drain {
     let mut plan = Drain::default();
-    let waiting: Vec<&Pod> = node.pods.iter().map(|pod| &**pod).filter(|pod| is_waited_for(pod, now)).collect();
+    let waiting: Vec<&Pod> = node
+        .pods
+        .iter()
+        .map(|pod| &**pod)
+        .filter(|pod| is_waited_for(pod, now))
+        .collect();
     plan.waiting = waiting.len();
     if let Some(deadline) = deadline {
         for pod in &waiting {
             expire(pod, deadline, now, &mut plan);
         }
     }
-    let Some(first) = waiting.iter().map(|pod| group(pod)).min() else { return plan };
+    let Some(first) = waiting.iter().map(|pod| group(pod)).min() else {
+        return plan;
+    };
     let mut allowed: BTreeMap<(Text, Text), u32> = BTreeMap::new();
     for pod in waiting.iter().filter(|pod| group(pod) == first) {
         if pod.deletion.is_some() || plan.delete.iter().any(|delete| delete.uid == pod.uid) {
             continue;
         }
         if !is_evictable(pod, now) {
-            plan.held.push(held(pod, "it has the \"karpenter.sh/do-not-disrupt\" annotation".into()));
+            plan.held.push(held(
+                pod,
+                "it has the \"karpenter.sh/do-not-disrupt\" annotation".into(),
+            ));
             continue;
         }
         let mut budgets = guards(pod, snapshot);
         match (budgets.next(), budgets.next()) {
             (Some(_), Some(_)) => {
-                plan.held.push(held(pod, "eviction does not support multiple PDBs".into()));
+                plan.held
+                    .push(held(pod, "eviction does not support multiple PDBs".into()));
             }
             (Some(pdb), None) if !pdb.always_allow_unhealthy => {
                 let key = (pdb.namespace.clone(), pdb.name.clone());
@@ -93,7 +104,10 @@ pub fn drain(node: &Node, snapshot: &Snapshot, deadline: Option<Timestamp>, now:
                         plan.evict.push(evict(pod));
                     }
                     None => {
-                        let why = format!("evicting it would violate PodDisruptionBudget {}/{}", pdb.namespace, pdb.name);
+                        let why = format!(
+                            "evicting it would violate PodDisruptionBudget {}/{}",
+                            pdb.namespace, pdb.name
+                        );
                         plan.held.push(held(pod, why));
                     }
                 }
@@ -112,24 +126,36 @@ fn expire(pod: &Pod, deadline: Timestamp, now: Timestamp, plan: &mut Drain) {
     }
     if now > due {
         let grace_seconds = deadline.duration_since(now).as_secs().max(1);
-        plan.delete.push(Delete { pod: pod.key.clone(), uid: pod.uid.clone(), grace_seconds });
+        plan.delete.push(Delete {
+            pod: pod.key.clone(),
+            uid: pod.uid.clone(),
+            grace_seconds,
+        });
     } else {
         plan.wake = Some(plan.wake.map_or(due, |wake| wake.min(due)));
     }
 }
 
 fn evict(pod: &Pod) -> Evict {
-    Evict { pod: pod.key.clone(), uid: pod.uid.clone() }
+    Evict {
+        pod: pod.key.clone(),
+        uid: pod.uid.clone(),
+    }
 }
 
 fn held(pod: &Pod, why: String) -> Held {
-    Held { pod: pod.key.clone(), why: why.into() }
+    Held {
+        pod: pod.key.clone(),
+        why: why.into(),
+    }
 }
 
 /// Whether the node stays until the pod has gone. Pods that bear the node's taint and mirrors of static pods go with
 /// it; one that is stuck in its deletion is not waited for.
 pub(super) fn is_waited_for(pod: &Pod, now: Timestamp) -> bool {
-    let stuck = pod.deletion.is_some_and(|ends| now.duration_since(ends) > STUCK_AFTER);
+    let stuck = pod
+        .deletion
+        .is_some_and(|ends| now.duration_since(ends) > STUCK_AFTER);
     pod.is_running() && pod.owner != Owner::Node && !stays(pod) && !stuck
 }
 

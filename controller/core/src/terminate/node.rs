@@ -78,13 +78,28 @@ pub fn finalize_node(node: &Node, snapshot: &Snapshot, instance: Instance, now: 
         taints.push(taint);
         step.taints = Some(taints);
     }
-    step.labels = labels([("node.kubernetes.io/exclude-from-external-load-balancers", "karpenter")]);
-    step.labels.retain(|key, value| object.labels.get(key) != Some(value));
+    step.labels = labels([(
+        "node.kubernetes.io/exclude-from-external-load-balancers",
+        "karpenter",
+    )]);
+    step.labels
+        .retain(|key, value| object.labels.get(key) != Some(value));
 
     let mut wanted = Vec::new();
-    step.next = stages(node, snapshot, instance, now, &mut step.drain, &mut step.volumes, &mut wanted);
+    step.next = stages(
+        node,
+        snapshot,
+        instance,
+        now,
+        &mut step.drain,
+        &mut step.volumes,
+        &mut wanted,
+    );
     if let Some(claim) = &node.claim {
-        step.conditions = wanted.into_iter().filter(|wanted| claim.conditions.differs(wanted)).collect();
+        step.conditions = wanted
+            .into_iter()
+            .filter(|wanted| claim.conditions.differs(wanted))
+            .collect();
     }
     step
 }
@@ -98,7 +113,10 @@ fn stages(
     volumes: &mut Vec<Text>,
     wanted: &mut Vec<Wanted>,
 ) -> NodeNext {
-    let deadline = node.claim.as_ref().and_then(|claim| super::claim::deadline(claim));
+    let deadline = node
+        .claim
+        .as_ref()
+        .and_then(|claim| super::claim::deadline(claim));
     let poll = |after: SignedDuration| NodeNext::Wait(now.checked_add(after).unwrap_or(now));
     *pods = drain(node, snapshot, deadline, now);
     if pods.waiting > 0 {
@@ -108,7 +126,9 @@ fn stages(
     if let Some(claim) = &node.claim {
         match claim.conditions.get(DRAINED) {
             Some(drained) if drained.status == Status::True => {}
-            Some(drained) if now.duration_since(drained.since) >= MIN_DRAIN => wanted.push(Wanted::yes(DRAINED)),
+            Some(drained) if now.duration_since(drained.since) >= MIN_DRAIN => {
+                wanted.push(Wanted::yes(DRAINED))
+            }
             _ => {
                 wanted.push(Wanted::unknown(DRAINED, "Draining", "Draining"));
                 return poll(DRAIN_POLL);
@@ -131,7 +151,9 @@ fn stages(
             wanted.push(Wanted::yes(INSTANCE_TERMINATING));
             NodeNext::Release
         }
-        (Instance::Exists, Some(claim)) if claim.conditions.is_true(INSTANCE_TERMINATING) => poll(INSTANCE_POLL),
+        (Instance::Exists, Some(claim)) if claim.conditions.is_true(INSTANCE_TERMINATING) => {
+            poll(INSTANCE_POLL)
+        }
         _ => {
             wanted.push(Wanted::yes(INSTANCE_TERMINATING));
             NodeNext::TerminateInstance

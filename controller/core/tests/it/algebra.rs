@@ -5,13 +5,32 @@ use joiner_core::text::labels;
 use proptest::prelude::*;
 
 fn values() -> impl Strategy<Value = Vec<String>> {
-    prop::collection::vec(prop_oneof![Just("a"), Just("b"), Just("1"), Just("2"), Just("5"), Just("9"), Just("-3")], 0..4)
-        .prop_map(|values| values.into_iter().map(str::to_owned).collect())
+    prop::collection::vec(
+        prop_oneof![
+            Just("a"),
+            Just("b"),
+            Just("1"),
+            Just("2"),
+            Just("5"),
+            Just("9"),
+            Just("-3")
+        ],
+        0..4,
+    )
+    .prop_map(|values| values.into_iter().map(str::to_owned).collect())
 }
 
 fn requirement() -> impl Strategy<Value = Requirement> {
     let set = (prop_oneof![Just(Operator::In), Just(Operator::NotIn)], values());
-    let bound = (prop_oneof![Just(Operator::Gt), Just(Operator::Lt), Just(Operator::Gte), Just(Operator::Lte)], -4i64..11);
+    let bound = (
+        prop_oneof![
+            Just(Operator::Gt),
+            Just(Operator::Lt),
+            Just(Operator::Gte),
+            Just(Operator::Lte)
+        ],
+        -4i64..11,
+    );
     prop_oneof![
         set.prop_map(|(operator, values)| Requirement::new("k", operator, values).unwrap()),
         bound.prop_map(|(operator, bound)| Requirement::new("k", operator, [bound.to_string()]).unwrap()),
@@ -27,7 +46,19 @@ fn compound() -> impl Strategy<Value = Requirement> {
 }
 
 fn witnesses() -> Vec<Option<&'static str>> {
-    vec![None, Some("a"), Some("b"), Some("c"), Some("1"), Some("2"), Some("5"), Some("9"), Some("-3"), Some("0"), Some("77")]
+    vec![
+        None,
+        Some("a"),
+        Some("b"),
+        Some("c"),
+        Some("1"),
+        Some("2"),
+        Some("5"),
+        Some("9"),
+        Some("-3"),
+        Some("0"),
+        Some("77"),
+    ]
 }
 
 proptest! {
@@ -100,12 +131,24 @@ fn what_is_not_defined_depends_on_the_label() {
         (Requirement::exists("team"), false, false),
         (Requirement::is_not_in("team", ["a"]), true, true),
         (Requirement::does_not_exist("team"), true, true),
-        (Requirement::is("karpenter.k8s.aws/instance-gpu-name", "t4"), true, false),
+        (
+            Requirement::is("karpenter.k8s.aws/instance-gpu-name", "t4"),
+            true,
+            false,
+        ),
     ] {
         let wanted: Requirements = [wanted].into_iter().collect();
         let nothing = Requirements::new();
-        assert_eq!(nothing.is_compatible(&wanted, Undefined::WellKnownOpen), open, "{wanted}");
-        assert_eq!(nothing.is_compatible(&wanted, Undefined::Missing), missing, "{wanted}");
+        assert_eq!(
+            nothing.is_compatible(&wanted, Undefined::WellKnownOpen),
+            open,
+            "{wanted}"
+        );
+        assert_eq!(
+            nothing.is_compatible(&wanted, Undefined::Missing),
+            missing,
+            "{wanted}"
+        );
     }
 }
 
@@ -113,9 +156,15 @@ fn what_is_not_defined_depends_on_the_label() {
 fn old_labels_are_read_as_new_ones() {
     for (old, new) in [
         ("beta.kubernetes.io/arch", "kubernetes.io/arch"),
-        ("failure-domain.beta.kubernetes.io/zone", "topology.kubernetes.io/zone"),
+        (
+            "failure-domain.beta.kubernetes.io/zone",
+            "topology.kubernetes.io/zone",
+        ),
         ("topology.ebs.csi.aws.com/zone", "topology.kubernetes.io/zone"),
-        ("beta.kubernetes.io/instance-type", "node.kubernetes.io/instance-type"),
+        (
+            "beta.kubernetes.io/instance-type",
+            "node.kubernetes.io/instance-type",
+        ),
         ("team", "team"),
     ] {
         assert_eq!(&**Requirement::exists(old).key(), new);
@@ -146,11 +195,29 @@ fn requirements_print_as_they_are_written() {
 
 #[test]
 fn comparisons_need_one_integer() {
-    for (values, valid) in [(vec!["3"], true), (vec!["-3"], true), (vec![], false), (vec!["a"], false), (vec!["1", "2"], false)] {
-        assert_eq!(Requirement::parse("k", "Gt", values.clone()).is_ok(), valid, "{values:?}");
+    for (values, valid) in [
+        (vec!["3"], true),
+        (vec!["-3"], true),
+        (vec![], false),
+        (vec!["a"], false),
+        (vec!["1", "2"], false),
+    ] {
+        assert_eq!(
+            Requirement::parse("k", "Gt", values.clone()).is_ok(),
+            valid,
+            "{values:?}"
+        );
     }
     let error = Requirement::parse("k", "Near", ["1"]).unwrap_err();
     insta::assert_snapshot!(error, @r#"requirement on "k": operator "Near" is not one of In, NotIn, Exists, DoesNotExist, Gt, Lt, Gte, Lte"#);
-    assert!(Requirement::new("k", Operator::Gt, [i64::MAX.to_string()]).unwrap().is_impossible());
-    assert!(Requirement::new("k", Operator::Lt, [i64::MIN.to_string()]).unwrap().is_impossible());
+    assert!(
+        Requirement::new("k", Operator::Gt, [i64::MAX.to_string()])
+            .unwrap()
+            .is_impossible()
+    );
+    assert!(
+        Requirement::new("k", Operator::Lt, [i64::MIN.to_string()])
+            .unwrap()
+            .is_impossible()
+    );
 }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use jiff::SignedDuration;
 use joiner_core::disrupt::{Consolidatable, consolidatable, emptiness, expiration, still_empty};
 use joiner_core::snapshot::{
-    Budget, BudgetNodes, BudgetWindow, Claim, DisruptionReason, DoNotDisrupt, Node, Owner, Pdb, PodSelector, Pool,
+    Budget, BudgetNodes, BudgetWindow, Claim, DisruptionReason, DoNotDisrupt, Node, Owner, Pdb, PodSelector,
+    Pool,
 };
 
 use crate::world::{MI, World, ago, bound, claim, node, now, pod, pool, types};
@@ -22,7 +23,11 @@ fn empty(name: &str) -> Node {
 
 fn doomed(world: &World) -> Vec<String> {
     let command = emptiness(&world.snapshot, now()).command;
-    command.into_iter().flat_map(|command| command.nodes).map(|doomed| doomed.node.to_string()).collect()
+    command
+        .into_iter()
+        .flat_map(|command| command.nodes)
+        .map(|doomed| doomed.node.to_string())
+        .collect()
 }
 
 fn with_claim(mut node: Node, change: impl FnOnce(&mut Claim)) -> Node {
@@ -44,7 +49,9 @@ fn empty_nodes_go_after_a_while() {
     let unlabelled = |node: Node| {
         let mut node = node;
         let mut object = (**node.object.as_ref().unwrap()).clone();
-        object.annotations.insert("karpenter.sh/do-not-disrupt".into(), "true".into());
+        object
+            .annotations
+            .insert("karpenter.sh/do-not-disrupt".into(), "true".into());
         node.object = Some(object.into());
         node
     };
@@ -56,23 +63,59 @@ fn empty_nodes_go_after_a_while() {
     for (name, node, goes) in [
         ("empty", empty("n"), true),
         ("with a pod", with_pod(&|_| {}), false),
-        ("with a daemon", with_pod(&|pod| pod.owner = Owner::DaemonSet), true),
-        ("with a static pod", with_pod(&|pod| pod.owner = Owner::Node), true),
-        ("with a pod on its way out", with_pod(&|pod| pod.deletion = Some(now())), true),
-        ("with a daemon that must not be disturbed", with_pod(&|pod| {
-            pod.owner = Owner::DaemonSet;
-            pod.do_not_disrupt = DoNotDisrupt::Always;
-        }), false),
-        ("with a daemon that may be disturbed again", with_pod(&|pod| {
-            pod.owner = Owner::DaemonSet;
-            pod.do_not_disrupt = DoNotDisrupt::For(SignedDuration::from_secs(60));
-        }), true),
+        (
+            "with a daemon",
+            with_pod(&|pod| pod.owner = Owner::DaemonSet),
+            true,
+        ),
+        (
+            "with a static pod",
+            with_pod(&|pod| pod.owner = Owner::Node),
+            true,
+        ),
+        (
+            "with a pod on its way out",
+            with_pod(&|pod| pod.deletion = Some(now())),
+            true,
+        ),
+        (
+            "with a daemon that must not be disturbed",
+            with_pod(&|pod| {
+                pod.owner = Owner::DaemonSet;
+                pod.do_not_disrupt = DoNotDisrupt::Always;
+            }),
+            false,
+        ),
+        (
+            "with a daemon that may be disturbed again",
+            with_pod(&|pod| {
+                pod.owner = Owner::DaemonSet;
+                pod.do_not_disrupt = DoNotDisrupt::For(SignedDuration::from_secs(60));
+            }),
+            true,
+        ),
         ("annotated", unlabelled(empty("n")), false),
         ("nominated", nominated, false),
-        ("not initialised", node("n", "default", &types()[6], "registered"), false),
-        ("a pod came just now", with_claim(empty("n"), |claim| claim.last_pod_event = Some(ago(29))), false),
-        ("a pod came a while ago", with_claim(empty("n"), |claim| claim.last_pod_event = Some(ago(30))), true),
-        ("already going", with_claim(empty("n"), |claim| claim.deletion = Some(now())), false),
+        (
+            "not initialised",
+            node("n", "default", &types()[6], "registered"),
+            false,
+        ),
+        (
+            "a pod came just now",
+            with_claim(empty("n"), |claim| claim.last_pod_event = Some(ago(29))),
+            false,
+        ),
+        (
+            "a pod came a while ago",
+            with_claim(empty("n"), |claim| claim.last_pod_event = Some(ago(30))),
+            true,
+        ),
+        (
+            "already going",
+            with_claim(empty("n"), |claim| claim.deletion = Some(now())),
+            false,
+        ),
     ] {
         let world = World::new().pool(patient(30), types()).node(node);
         assert_eq!(doomed(&world).len(), usize::from(goes), "{name}");
@@ -83,7 +126,10 @@ fn empty_nodes_go_after_a_while() {
 fn pools_can_keep_their_empty_nodes() {
     let mut never = pool("default");
     never.disruption.consolidate_after = None;
-    let fixed = Pool { replicas: Some(1), ..pool("default") };
+    let fixed = Pool {
+        replicas: Some(1),
+        ..pool("default")
+    };
     for (name, pool) in [("never", never), ("static", fixed), ("other", pool("other"))] {
         let world = World::new().pool(pool, types()).node(empty("n"));
         assert_eq!(doomed(&world), Vec::<String>::new(), "{name}");
@@ -108,10 +154,26 @@ fn budgets_bound_how_many_go() {
         ("nothing", vec![budget("0", &[], None)], 0),
         ("for another reason", vec![budget("0", &[Drifted], None)], 5),
         ("for this reason", vec![budget("1", &[Empty, Drifted], None)], 1),
-        ("the strictest", vec![budget("4", &[], None), budget("2", &[Empty], None)], 2),
-        ("in its hours", vec![budget("0", &[], Some(("0 9 * * mon", 8)))], 0),
-        ("outside its hours", vec![budget("0", &[], Some(("0 13 * * *", 8)))], 5),
-        ("that nobody can read", vec![budget("5", &[Drifted], Some(("every noon", 8)))], 0),
+        (
+            "the strictest",
+            vec![budget("4", &[], None), budget("2", &[Empty], None)],
+            2,
+        ),
+        (
+            "in its hours",
+            vec![budget("0", &[], Some(("0 9 * * mon", 8)))],
+            0,
+        ),
+        (
+            "outside its hours",
+            vec![budget("0", &[], Some(("0 13 * * *", 8)))],
+            5,
+        ),
+        (
+            "that nobody can read",
+            vec![budget("5", &[Drifted], Some(("every noon", 8)))],
+            0,
+        ),
     ] {
         let mut pool = pool("default");
         pool.disruption.budgets = budgets;
@@ -128,13 +190,21 @@ fn budgets_bound_how_many_go() {
 #[test]
 fn nodes_that_are_unwell_or_going_use_up_the_budget() {
     let mut pool = pool("default");
-    pool.disruption.budgets = vec![Budget { reasons: [].into(), nodes: BudgetNodes::Count(2), window: None }];
+    pool.disruption.budgets = vec![Budget {
+        reasons: [].into(),
+        nodes: BudgetNodes::Count(2),
+        window: None,
+    }];
     let mut unwell = node("unwell", "default", &types()[6], "initialized");
     let mut object = (**unwell.object.as_ref().unwrap()).clone();
     object.ready = false;
     unwell.object = Some(object.into());
     unwell.pods = vec![bound(pod("p", 1, MI))];
-    let world = World::new().pool(pool, types()).node(unwell).node(empty("a")).node(empty("b"));
+    let world = World::new()
+        .pool(pool, types())
+        .node(unwell)
+        .node(empty("a"))
+        .node(empty("b"));
     assert_eq!(doomed(&world), ["node-a"]);
 }
 
@@ -154,17 +224,27 @@ fn guarded_daemons_keep_a_node() {
             always_allow_unhealthy: false,
         })
     };
-    for (pdbs, want) in [(vec![pdb("a", 1)], 1), (vec![pdb("a", 0)], 0), (vec![pdb("a", 1), pdb("b", 1)], 0)] {
+    for (pdbs, want) in [
+        (vec![pdb("a", 1)], 1),
+        (vec![pdb("a", 0)], 0),
+        (vec![pdb("a", 1), pdb("b", 1)], 0),
+    ] {
         world.snapshot.pdbs = pdbs;
         assert_eq!(doomed(&world).len(), want);
     }
     let blocked = emptiness(&world.snapshot, now()).blocked;
-    assert_eq!(blocked[0].blocker.to_string(), "pod default/d has more than one PodDisruptionBudget, which eviction does not support");
+    assert_eq!(
+        blocked[0].blocker.to_string(),
+        "pod default/d has more than one PodDisruptionBudget, which eviction does not support"
+    );
 }
 
 #[test]
 fn a_command_is_looked_at_again() {
-    let mut world = World::new().pool(pool("default"), types()).node(empty("a")).node(empty("b"));
+    let mut world = World::new()
+        .pool(pool("default"), types())
+        .node(empty("a"))
+        .node(empty("b"));
     let command = emptiness(&world.snapshot, now()).command.unwrap();
     for node in &mut world.snapshot.nodes {
         node.marked_for_deletion = true;
@@ -172,7 +252,10 @@ fn a_command_is_looked_at_again() {
     assert_eq!(still_empty(&command, &world.snapshot, now()).len(), 2);
     world.snapshot.nodes[0].pods = vec![bound(pod("late", 1, MI))];
     let left = still_empty(&command, &world.snapshot, now());
-    assert_eq!(left.iter().map(|doomed| &*doomed.node).collect::<Vec<_>>(), ["node-b"]);
+    assert_eq!(
+        left.iter().map(|doomed| &*doomed.node).collect::<Vec<_>>(),
+        ["node-b"]
+    );
 }
 
 #[test]
@@ -190,12 +273,27 @@ fn consolidatable_follows_the_last_pod() {
     let due = now() + SignedDuration::from_secs(10);
     for (claim, want) in [
         (at("initialized", Some(30), false), Consolidatable::Set),
-        (at("initialized", Some(30), true), Consolidatable::Keep { wake: None }),
-        (at("initialized", Some(20), true), Consolidatable::Clear { wake: Some(due) }),
-        (at("initialized", Some(20), false), Consolidatable::Keep { wake: Some(due) }),
+        (
+            at("initialized", Some(30), true),
+            Consolidatable::Keep { wake: None },
+        ),
+        (
+            at("initialized", Some(20), true),
+            Consolidatable::Clear { wake: Some(due) },
+        ),
+        (
+            at("initialized", Some(20), false),
+            Consolidatable::Keep { wake: Some(due) },
+        ),
         (at("initialized", None, false), Consolidatable::Set),
-        (at("registered", Some(30), true), Consolidatable::Clear { wake: None }),
-        (at("registered", Some(30), false), Consolidatable::Keep { wake: None }),
+        (
+            at("registered", Some(30), true),
+            Consolidatable::Clear { wake: None },
+        ),
+        (
+            at("registered", Some(30), false),
+            Consolidatable::Keep { wake: None },
+        ),
     ] {
         assert_eq!(consolidatable(&claim, &patient(30), now()), want);
     }
@@ -209,7 +307,9 @@ fn claims_expire_at_their_age() {
             claim.expire_after = limit.map(SignedDuration::from_secs);
         })
     };
-    let going = with_claim(aged("going", 200, Some(100)), |claim| claim.deletion = Some(now()));
+    let going = with_claim(aged("going", 200, Some(100)), |claim| {
+        claim.deletion = Some(now())
+    });
     let world = World::new()
         .pool(pool("default"), types())
         .node(aged("old", 101, Some(100)))
@@ -219,6 +319,9 @@ fn claims_expire_at_their_age() {
         .node(aged("forever", 9999, None))
         .node(going);
     let found = expiration(&world.snapshot, now());
-    assert_eq!(found.expired.iter().map(|name| &**name).collect::<Vec<_>>(), ["due", "old"]);
+    assert_eq!(
+        found.expired.iter().map(|name| &**name).collect::<Vec<_>>(),
+        ["due", "old"]
+    );
     assert_eq!(found.wake, Some(now() + SignedDuration::from_secs(40)));
 }

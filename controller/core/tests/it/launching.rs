@@ -26,13 +26,29 @@ fn spot_comes_before_on_demand_and_cheap_before_dear() {
     let two = Resources::cpu_memory(1500, GI);
     for (requirements, kind, first) in [
         (vec![], CapacityType::Spot, ("m6g.large", "us-west-2a")),
-        (vec![on_demand.clone()], CapacityType::OnDemand, ("m6g.large", "us-west-2a")),
-        (vec![spot, zone.clone()], CapacityType::Spot, ("m6g.large", "us-west-2b")),
-        (vec![on_demand, zone, Requirement::is("kubernetes.io/arch", "amd64")], CapacityType::OnDemand, ("c5.large", "us-west-2b")),
+        (
+            vec![on_demand.clone()],
+            CapacityType::OnDemand,
+            ("m6g.large", "us-west-2a"),
+        ),
+        (
+            vec![spot, zone.clone()],
+            CapacityType::Spot,
+            ("m6g.large", "us-west-2b"),
+        ),
+        (
+            vec![on_demand, zone, Requirement::is("kubernetes.io/arch", "amd64")],
+            CapacityType::OnDemand,
+            ("c5.large", "us-west-2b"),
+        ),
     ] {
         let plan = plan(&only(&requirements), &two, &types()).unwrap();
         let choice = &plan.choices[0];
-        assert_eq!((plan.capacity_type, (&*choice.instance_type, &*choice.zone)), (kind, first), "{requirements:?}");
+        assert_eq!(
+            (plan.capacity_type, (&*choice.instance_type, &*choice.zone)),
+            (kind, first),
+            "{requirements:?}"
+        );
         assert!(plan.choices.is_sorted_by_key(|choice| choice.price));
     }
 }
@@ -41,41 +57,82 @@ fn spot_comes_before_on_demand_and_cheap_before_dear() {
 fn what_is_not_on_sale_is_left_out() {
     let mut all = types();
     for offering in all.iter_mut().flat_map(|it| &mut it.offerings) {
-        offering.available = offering.capacity_type == CapacityType::OnDemand && &*offering.zone == "us-west-2c";
+        offering.available =
+            offering.capacity_type == CapacityType::OnDemand && &*offering.zone == "us-west-2c";
     }
     let bought = plan(&Requirements::new(), &Resources::cpu_memory(100, GI), &all).unwrap();
     assert_eq!(bought.capacity_type, CapacityType::OnDemand);
     assert!(bought.choices.iter().all(|choice| &*choice.zone == "us-west-2c"));
-    all.iter_mut().flat_map(|it| &mut it.offerings).for_each(|offering| offering.available = false);
+    all.iter_mut()
+        .flat_map(|it| &mut it.offerings)
+        .for_each(|offering| offering.available = false);
     let none = plan(&Requirements::new(), &Resources::cpu_memory(100, GI), &all).unwrap_err();
-    assert!(matches!(none, Misfit::Types { unavailable: 20, total: 20, .. }), "{none:?}");
+    assert!(
+        matches!(
+            none,
+            Misfit::Types {
+                unavailable: 20,
+                total: 20,
+                ..
+            }
+        ),
+        "{none:?}"
+    );
 }
 
 #[test]
 fn spot_dearer_than_on_demand_is_left_out() {
-    let mut all = vec![instance("m5.large", "amd64", 2000, 8 * GI, 90_000), instance("m4.large", "amd64", 2000, 8 * GI, 100_000)];
-    for offering in all[1].offerings.iter_mut().filter(|it| it.capacity_type == CapacityType::Spot) {
+    let mut all = vec![
+        instance("m5.large", "amd64", 2000, 8 * GI, 90_000),
+        instance("m4.large", "amd64", 2000, 8 * GI, 100_000),
+    ];
+    for offering in all[1]
+        .offerings
+        .iter_mut()
+        .filter(|it| it.capacity_type == CapacityType::Spot)
+    {
         offering.price = joiner_core::money::Price::from_micros(95_000);
     }
     let names = |requirements: &Requirements| -> Vec<String> {
         let plan = plan(requirements, &Resources::cpu_memory(100, GI), &all).unwrap();
-        let mut names: Vec<String> = plan.choices.iter().map(|choice| choice.instance_type.to_string()).collect();
+        let mut names: Vec<String> = plan
+            .choices
+            .iter()
+            .map(|choice| choice.instance_type.to_string())
+            .collect();
         names.dedup();
         names
     };
     assert_eq!(names(&Requirements::new()), ["m5.large"]);
     let family = Requirement::exists("karpenter.k8s.aws/instance-family").with_min_values(Some(2));
-    assert_eq!(names(&only(&[family])), ["m5.large", "m4.large"], "minValues wants both");
+    assert_eq!(
+        names(&only(&[family])),
+        ["m5.large", "m4.large"],
+        "minValues wants both"
+    );
 }
 
 #[test]
 fn devices_and_bare_metal_are_bought_on_purpose_only() {
     let mut metal = instance("m5.metal", "amd64", 4000, 16 * GI, 1);
-    metal.requirements.replace(Requirement::is("karpenter.k8s.aws/instance-size", "metal"));
-    let all = vec![gpu("g4dn.xlarge", 2), metal, instance("m5.xlarge", "amd64", 4000, 16 * GI, 900)];
-    let first = |requests: &Resources| plan(&Requirements::new(), requests, &all).unwrap().choices[0].instance_type.to_string();
+    metal
+        .requirements
+        .replace(Requirement::is("karpenter.k8s.aws/instance-size", "metal"));
+    let all = vec![
+        gpu("g4dn.xlarge", 2),
+        metal,
+        instance("m5.xlarge", "amd64", 4000, 16 * GI, 900),
+    ];
+    let first = |requests: &Resources| {
+        plan(&Requirements::new(), requests, &all).unwrap().choices[0]
+            .instance_type
+            .to_string()
+    };
     assert_eq!(first(&Resources::cpu_memory(100, GI)), "m5.xlarge");
-    assert_eq!(first(&Resources::cpu_memory(100, GI).with("nvidia.com/gpu", 1)), "g4dn.xlarge");
+    assert_eq!(
+        first(&Resources::cpu_memory(100, GI).with("nvidia.com/gpu", 1)),
+        "g4dn.xlarge"
+    );
 }
 
 #[test]
@@ -83,22 +140,40 @@ fn reserved_capacity_comes_first() {
     let mut all = types();
     let mut offering = all[0].offerings[0].clone();
     offering.capacity_type = CapacityType::Reserved;
-    offering.reservation = Some(Reservation { id: "cr-1".into(), remaining: 1 });
+    offering.reservation = Some(Reservation {
+        id: "cr-1".into(),
+        remaining: 1,
+    });
     all[0].offerings.push(offering);
     let bought = plan(&Requirements::new(), &Resources::cpu_memory(100, GI), &all).unwrap();
-    assert_eq!((bought.capacity_type, bought.choices.len()), (CapacityType::Reserved, 1));
+    assert_eq!(
+        (bought.capacity_type, bought.choices.len()),
+        (CapacityType::Reserved, 1)
+    );
     assert_eq!(bought.choices[0].reservation.as_deref(), Some("cr-1"));
 }
 
 #[test]
 fn a_request_names_sixty_types_at_most_and_keeps_what_min_values_wants() {
     let mut all: Vec<InstanceType> = (0..100)
-        .map(|index| instance(&format!("m5.size{index:03}"), "amd64", 2000, 8 * GI, 1000 + u64::try_from(index).unwrap() * 3))
+        .map(|index| {
+            instance(
+                &format!("m5.size{index:03}"),
+                "amd64",
+                2000,
+                8 * GI,
+                1000 + u64::try_from(index).unwrap() * 3,
+            )
+        })
         .collect();
     all.push(instance("r5.large", "amd64", 2000, 16 * GI, 9_000_000));
     let count = |requirements: &Requirements| {
         let plan = plan(requirements, &Resources::cpu_memory(100, GI), &all).unwrap();
-        let mut names: Vec<_> = plan.choices.iter().map(|choice| choice.instance_type.clone()).collect();
+        let mut names: Vec<_> = plan
+            .choices
+            .iter()
+            .map(|choice| choice.instance_type.clone())
+            .collect();
         names.sort();
         names.dedup();
         (names.len(), names.contains(&"r5.large".into()))

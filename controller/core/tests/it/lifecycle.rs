@@ -13,13 +13,20 @@ use joiner_core::taints::{Effect, Taint};
 use crate::world::{World, ago, bound, claim, node, now, object, pod, pool, provider_id, types};
 
 fn changes(step: &Step) -> Vec<String> {
-    step.conditions.iter().map(|it| format!("{}={} {}", it.kind, it.status.as_str(), it.reason)).collect()
+    step.conditions
+        .iter()
+        .map(|it| format!("{}={} {}", it.kind, it.status.as_str(), it.reason))
+        .collect()
 }
 
 fn fresh_node(claim: &Claim) -> NodeObject {
     let mut node = object(claim, &types()[6]);
-    node.labels.retain(|key, _| !key.starts_with("karpenter.sh/registered"));
-    node.taints = vec![unregistered_taint(), Taint::new("node.kubernetes.io/not-ready", "", Effect::NoSchedule)];
+    node.labels
+        .retain(|key, _| !key.starts_with("karpenter.sh/registered"));
+    node.taints = vec![
+        unregistered_taint(),
+        Taint::new("node.kubernetes.io/not-ready", "", Effect::NoSchedule),
+    ];
     node.ready = false;
     node
 }
@@ -31,19 +38,40 @@ fn a_node_registers_with_the_claims_labels_and_taints() {
     claim.startup_taints = vec![Taint::new("cni", "", Effect::NoExecute)];
     let node = Arc::new(fresh_node(&claim));
     let step = advance(&claim, &[Arc::clone(&node)], now());
-    assert_eq!(changes(&step), ["Registered=True Registered", "Initialized=Unknown AwaitingReconciliation", "Ready=Unknown ReconcilingDependents"]);
+    assert_eq!(
+        changes(&step),
+        [
+            "Registered=True Registered",
+            "Initialized=Unknown AwaitingReconciliation",
+            "Ready=Unknown ReconcilingDependents"
+        ]
+    );
     let patch = step.node.unwrap();
     let taints: Vec<String> = patch.taints.iter().map(ToString::to_string).collect();
-    assert_eq!(taints, ["node.kubernetes.io/not-ready:NoSchedule", "team=a:NoSchedule", "cni:NoExecute"]);
+    assert_eq!(
+        taints,
+        [
+            "node.kubernetes.io/not-ready:NoSchedule",
+            "team=a:NoSchedule",
+            "cni:NoExecute"
+        ]
+    );
     assert_eq!(&*patch.labels["karpenter.sh/registered"], "true");
     assert_eq!(&*patch.labels["karpenter.sh/nodepool"], "default");
     assert!(patch.adopt);
-    assert_eq!((step.node_name.as_deref(), step.outcome), (Some("node-c"), Some(Outcome::Registered)));
+    assert_eq!(
+        (step.node_name.as_deref(), step.outcome),
+        (Some("node-c"), Some(Outcome::Registered))
+    );
     assert!(!step.unregistered_taint_missing);
 
     let mut synced = (*node).clone();
-    synced.labels.insert("karpenter.sh/do-not-sync-taints".into(), "true".into());
-    synced.taints.retain(|taint| &*taint.key != "karpenter.sh/unregistered");
+    synced
+        .labels
+        .insert("karpenter.sh/do-not-sync-taints".into(), "true".into());
+    synced
+        .taints
+        .retain(|taint| &*taint.key != "karpenter.sh/unregistered");
     let step = advance(&claim, &[Arc::new(synced)], now());
     assert_eq!(step.node.unwrap().taints.len(), 1, "its boot script has set them");
     assert!(step.unregistered_taint_missing);
@@ -56,7 +84,10 @@ fn initialisation_waits_for_everything_in_turn() {
     claim.requests = Resources::cpu_memory(100, 100).with("nvidia.com/gpu", 1);
     let mut node = object(&claim, &types()[6]);
     node.ready = false;
-    node.taints = vec![claim.startup_taints[0].clone(), Taint::new("node.kubernetes.io/not-ready", "", Effect::NoSchedule)];
+    node.taints = vec![
+        claim.startup_taints[0].clone(),
+        Taint::new("node.kubernetes.io/not-ready", "", Effect::NoSchedule),
+    ];
     let mut said = Vec::new();
     let mut see = |node: &NodeObject| {
         let step = advance(&claim, &[Arc::new(node.clone())], now());
@@ -87,20 +118,50 @@ fn what_never_comes_is_given_up() {
     let with = |phase: &str, kind: &str, status: Status, age: i64| {
         let mut claim = claim("c", "default", &types()[6], phase);
         claim.created = ago(age);
-        let condition = Condition { status, reason: kind.into(), message: "".into(), since: ago(age) };
+        let condition = Condition {
+            status,
+            reason: kind.into(),
+            message: "".into(),
+            since: ago(age),
+        };
         claim.conditions = [(kind, condition)].into_iter().collect();
         if phase == "launched" {
-            let registered = Condition { status: Status::Unknown, reason: "x".into(), message: "".into(), since: ago(age) };
+            let registered = Condition {
+                status: Status::Unknown,
+                reason: "x".into(),
+                message: "".into(),
+                since: ago(age),
+            };
             claim.conditions.insert("Registered", registered);
         }
         claim
     };
     for (name, claim, want) in [
-        ("young, no instance", with("planned", "Launched", Status::Unknown, 299), None),
-        ("no instance", with("planned", "Launched", Status::Unknown, 300), Some(GiveUp::LaunchTimeout)),
-        ("young, no node", with("launched", "Launched", Status::True, 899), None),
-        ("no node", with("launched", "Launched", Status::True, 900), Some(GiveUp::RegistrationTimeout)),
-        ("complete", claim("c", "default", &types()[6], "initialized"), None),
+        (
+            "young, no instance",
+            with("planned", "Launched", Status::Unknown, 299),
+            None,
+        ),
+        (
+            "no instance",
+            with("planned", "Launched", Status::Unknown, 300),
+            Some(GiveUp::LaunchTimeout),
+        ),
+        (
+            "young, no node",
+            with("launched", "Launched", Status::True, 899),
+            None,
+        ),
+        (
+            "no node",
+            with("launched", "Launched", Status::True, 900),
+            Some(GiveUp::RegistrationTimeout),
+        ),
+        (
+            "complete",
+            claim("c", "default", &types()[6], "initialized"),
+            None,
+        ),
     ] {
         let step = advance(&claim, &[], now());
         assert_eq!(step.give_up, want, "{name}");
@@ -124,15 +185,24 @@ fn a_claim_starts_with_all_its_conditions() {
 #[test]
 fn halves_are_joined() {
     let it = &types()[6];
-    let claims = ["a", "b"].map(|name| Arc::new(claim(name, "default", it, "initialized"))).to_vec();
+    let claims = ["a", "b"]
+        .map(|name| Arc::new(claim(name, "default", it, "initialized")))
+        .to_vec();
     let mut stranger = object(&claims[0], it);
     stranger.name = "system".into();
     stranger.provider_id = Some("aws:///us-west-2a/i-system".into());
     let parts = Parts {
         nodes: vec![Arc::new(object(&claims[0], it)), Arc::new(stranger)],
         claims,
-        bound: vec![("node-a".into(), bound(pod("x", 1, 1))), ("nowhere".into(), bound(pod("y", 1, 1)))],
-        nominations: vec![Nomination { place: "a".into(), pod: PodKey::new("default", "z"), until: now() }],
+        bound: vec![
+            ("node-a".into(), bound(pod("x", 1, 1))),
+            ("nowhere".into(), bound(pod("y", 1, 1))),
+        ],
+        nominations: vec![Nomination {
+            place: "a".into(),
+            pod: PodKey::new("default", "z"),
+            until: now(),
+        }],
         marked_for_deletion: vec!["b".into()],
         attachments: vec![("node-a".into(), "vol".into())],
     };
@@ -180,33 +250,112 @@ fn lost_halves_are_cleared_up() {
     };
     let unlaunched = || node("young", "default", it, "planned");
     for (name, instances, nodes, adopt, terminate, delete) in [
-        ("an old instance without a claim", vec![instance("x", 31, None)], vec![], 0, 1, 0),
+        (
+            "an old instance without a claim",
+            vec![instance("x", 31, None)],
+            vec![],
+            0,
+            1,
+            0,
+        ),
         ("a young one", vec![instance("x", 30, None)], vec![], 0, 0, 0),
-        ("one that a claim waits for", vec![instance("x", 31, Some("young"))], vec![unlaunched()], 1, 0, 0),
-        ("the second of one claim", vec![instance("x", 31, Some("young")), instance("y", 31, Some("young"))], vec![unlaunched()], 1, 1, 0),
-        ("of a claim that is not there", vec![instance("x", 31, Some("other"))], vec![unlaunched()], 0, 1, 0),
-        ("known", vec![instance("lost", 99, Some("lost"))], vec![lost(false, "initialized")], 0, 0, 0),
-        ("a claim whose instance is gone", vec![], vec![lost(false, "initialized")], 0, 0, 1),
-        ("but whose node is well", vec![], vec![lost(true, "initialized")], 0, 0, 0),
-        ("not registered: its timeout decides", vec![], vec![lost(false, "launched")], 0, 0, 0),
+        (
+            "one that a claim waits for",
+            vec![instance("x", 31, Some("young"))],
+            vec![unlaunched()],
+            1,
+            0,
+            0,
+        ),
+        (
+            "the second of one claim",
+            vec![instance("x", 31, Some("young")), instance("y", 31, Some("young"))],
+            vec![unlaunched()],
+            1,
+            1,
+            0,
+        ),
+        (
+            "of a claim that is not there",
+            vec![instance("x", 31, Some("other"))],
+            vec![unlaunched()],
+            0,
+            1,
+            0,
+        ),
+        (
+            "known",
+            vec![instance("lost", 99, Some("lost"))],
+            vec![lost(false, "initialized")],
+            0,
+            0,
+            0,
+        ),
+        (
+            "a claim whose instance is gone",
+            vec![],
+            vec![lost(false, "initialized")],
+            0,
+            0,
+            1,
+        ),
+        (
+            "but whose node is well",
+            vec![],
+            vec![lost(true, "initialized")],
+            0,
+            0,
+            0,
+        ),
+        (
+            "not registered: its timeout decides",
+            vec![],
+            vec![lost(false, "launched")],
+            0,
+            0,
+            0,
+        ),
     ] {
         let found = collect(&instances, &nodes, now());
-        assert_eq!((found.adopt.len(), found.terminate.len(), found.delete_claims.len()), (adopt, terminate, delete), "{name}");
+        assert_eq!(
+            (
+                found.adopt.len(),
+                found.terminate.len(),
+                found.delete_claims.len()
+            ),
+            (adopt, terminate, delete),
+            "{name}"
+        );
     }
-    let terminating = Instance { terminating: true, ..instance("lost", 99, None) };
-    assert_eq!(collect(&[terminating], &[lost(false, "registered")], now()).delete_claims.len(), 1);
+    let terminating = Instance {
+        terminating: true,
+        ..instance("lost", 99, None)
+    };
+    assert_eq!(
+        collect(&[terminating], &[lost(false, "registered")], now())
+            .delete_claims
+            .len(),
+        1
+    );
 }
 
 #[test]
 fn a_pool_is_ready_with_its_rules_and_its_class() {
     let ready = |status| ClassState::There {
-        ready: Some(Condition { status, reason: "SubnetsReady".into(), message: "no subnet".into(), since: ago(9) }),
+        ready: Some(Condition {
+            status,
+            reason: "SubnetsReady".into(),
+            message: "no subnet".into(),
+            since: ago(9),
+        }),
     };
     let text = |violations: &[&str], class: &ClassState| {
         let violations: Vec<_> = violations.iter().map(|text| (*text).into()).collect();
         let wanted = pools::conditions(&Conditions::default(), &violations, class, now());
-        let all: Vec<String> =
-            wanted.iter().map(|it| format!("{}={} {} {}", it.kind, it.status.as_str(), it.reason, it.message)).collect();
+        let all: Vec<String> = wanted
+            .iter()
+            .map(|it| format!("{}={} {} {}", it.kind, it.status.as_str(), it.reason, it.message))
+            .collect();
         all.join("\n")
     };
     let all = [
@@ -221,14 +370,20 @@ fn a_pool_is_ready_with_its_rules_and_its_class() {
     for wanted in pools::conditions(&there, &[], &ready(Status::True), now()) {
         there.apply(&wanted, now());
     }
-    assert_eq!(pools::conditions(&there, &[], &ready(Status::True), now()), [], "nothing changes twice");
+    assert_eq!(
+        pools::conditions(&there, &[], &ready(Status::True), now()),
+        [],
+        "nothing changes twice"
+    );
 }
 
 #[test]
 fn registration_health_remembers_four_starts() {
     let run = |outcomes: &[Outcome]| {
         let mut health = Health::default();
-        outcomes.iter().fold(Status::Unknown, |_, outcome| health.remember(*outcome, "why").status)
+        outcomes.iter().fold(Status::Unknown, |_, outcome| {
+            health.remember(*outcome, "why").status
+        })
     };
     use Outcome::{Failed as F, Registered as R};
     for (outcomes, want) in [

@@ -1,9 +1,11 @@
 //! Decisions, seen from outside: whole snapshots in, whole decisions out.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up must fail")]
+
 mod algebra;
 mod disrupting;
-mod laws;
 mod launching;
+mod laws;
 mod lifecycle;
 mod refusals;
 mod scheduling;

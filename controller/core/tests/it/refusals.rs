@@ -9,22 +9,41 @@ use crate::world::{GI, MI, World, daemon, pod, pool, select, types};
 #[test]
 fn every_refusal_says_what_where_and_how_near() {
     let mut tainted = pool("gpu");
-    tainted.taints.push(Taint::new("nvidia.com/gpu", "true", Effect::NoSchedule));
+    tainted
+        .taints
+        .push(Taint::new("nvidia.com/gpu", "true", Effect::NoSchedule));
     let mut batch = pool("batch");
-    batch.requirements.add(Requirement::is("karpenter.sh/capacity-type", "spot"));
+    batch
+        .requirements
+        .add(Requirement::is("karpenter.sh/capacity-type", "spot"));
     batch.limits = [("cpu", 16_000)].into_iter().collect();
-    let resting = Pool { readiness: Readiness::NotReady { reason: "NodeClassReady=False".into() }, ..pool("resting") };
+    let resting = Pool {
+        readiness: Readiness::NotReady {
+            reason: "NodeClassReady=False".into(),
+        },
+        ..pool("resting")
+    };
     let world = World::new()
         .pool(tainted, types())
         .pool(batch, types())
         .pool(resting, types())
-        .pool(Pool { replicas: Some(3), ..pool("steady") }, types())
+        .pool(
+            Pool {
+                replicas: Some(3),
+                ..pool("steady")
+            },
+            types(),
+        )
         .pool(pool("void"), vec![])
         .daemon(daemon("log", 500, GI))
         .pods([
             pod("huge", 20_000, 300 * GI),
             select(pod("lost", 100, MI), "topology.kubernetes.io/zone", "eu-west-1a"),
-            select(pod("on-demand", 100, MI), "karpenter.sh/capacity-type", "on-demand"),
+            select(
+                pod("on-demand", 100, MI),
+                "karpenter.sh/capacity-type",
+                "on-demand",
+            ),
             select(pod("typo", 100, MI), "kubernetes.io/zone", "us-west-2a"),
         ]);
     insta::assert_snapshot!(world.refusals().join("\n\n"));
@@ -32,8 +51,14 @@ fn every_refusal_says_what_where_and_how_near() {
 
 #[test]
 fn a_limit_says_what_is_used_and_what_is_needed() {
-    let batch = Pool { limits: [("cpu", 16_000)].into_iter().collect(), ..pool("spot-batch") };
-    let four: Vec<_> = types().into_iter().filter(|it| it.name.ends_with(".xlarge")).collect();
+    let batch = Pool {
+        limits: [("cpu", 16_000)].into_iter().collect(),
+        ..pool("spot-batch")
+    };
+    let four: Vec<_> = types()
+        .into_iter()
+        .filter(|it| it.name.ends_with(".xlarge"))
+        .collect();
     let pods = (0..5).map(|index| pod(&format!("p{index}"), 3000, GI));
     let world = World::new().pool(batch, four).pods(pods);
     insta::assert_snapshot!(world.refusals().join("\n"));
@@ -58,14 +83,22 @@ fn what_is_not_supported_is_refused_rather_than_broken() {
         node_affinity_policy: InclusionPolicy::Honor,
         node_taints_policy: InclusionPolicy::Ignore,
     });
-    let term = PodTerm { topology_key: "kubernetes.io/hostname".into(), selector, namespaces: None };
+    let term = PodTerm {
+        topology_key: "kubernetes.io/hostname".into(),
+        selector,
+        namespaces: None,
+    };
     let mut apart = pod("apart", 100, MI);
     apart.placement.anti_affinity.push(term.clone());
     let mut together = pod("together", 100, MI);
     together.placement.affinity.push(term);
     let mut field = pod("field", 100, MI);
-    field.placement.node_affinity =
-        Some(vec![NodeTerm { expressions: [].into_iter().collect(), fields: vec!["metadata.name".into()] }]);
-    let world = World::new().pool(pool("default"), types()).pods([spread, apart, together, field]);
+    field.placement.node_affinity = Some(vec![NodeTerm {
+        expressions: [].into_iter().collect(),
+        fields: vec!["metadata.name".into()],
+    }]);
+    let world = World::new()
+        .pool(pool("default"), types())
+        .pods([spread, apart, together, field]);
     insta::assert_snapshot!(world.refusals().join("\n"));
 }

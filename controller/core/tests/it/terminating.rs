@@ -45,7 +45,9 @@ fn pods_leave_in_groups() {
             pod.owner = Owner::DaemonSet;
         }),
         with("static", |pod| pod.owner = Owner::Node),
-        with("agent", |pod| pod.placement.tolerations.push(Toleration::everything())),
+        with("agent", |pod| {
+            pod.placement.tolerations.push(Toleration::everything())
+        }),
     ];
     let world = World::new();
     let mut order = Vec::new();
@@ -59,7 +61,11 @@ fn pods_leave_in_groups() {
         order.push(leaving.join("+"));
     }
     assert_eq!(order, ["app", "log", "dns", "cni"]);
-    assert_eq!(pods.len(), 2, "static pods and those that bear the taint go with the node");
+    assert_eq!(
+        pods.len(),
+        2,
+        "static pods and those that bear the taint go with the node"
+    );
 }
 
 #[test]
@@ -75,7 +81,9 @@ fn budgets_and_wishes_hold_pods() {
             namespace: "default".into(),
             name: name.into(),
             selector: PodSelector {
-                labels: [joiner_core::requirements::Requirement::is("app", "web")].into_iter().collect(),
+                labels: [joiner_core::requirements::Requirement::is("app", "web")]
+                    .into_iter()
+                    .collect(),
                 matches_nothing: false,
             },
             disruptions_allowed: allowed,
@@ -92,10 +100,26 @@ fn budgets_and_wishes_hold_pods() {
     ]);
     for (pdbs, evicted, held) in [
         (vec![], vec!["web-1", "web-2", "free"], vec!["alone"]),
-        (vec![pdb("one", 1, false)], vec!["web-1", "free"], vec!["web-2", "alone"]),
-        (vec![pdb("one", 0, false)], vec!["free"], vec!["web-1", "web-2", "alone"]),
-        (vec![pdb("one", 0, true)], vec!["web-1", "web-2", "free"], vec!["alone"]),
-        (vec![pdb("one", 9, false), pdb("two", 9, false)], vec!["free"], vec!["web-1", "web-2", "alone"]),
+        (
+            vec![pdb("one", 1, false)],
+            vec!["web-1", "free"],
+            vec!["web-2", "alone"],
+        ),
+        (
+            vec![pdb("one", 0, false)],
+            vec!["free"],
+            vec!["web-1", "web-2", "alone"],
+        ),
+        (
+            vec![pdb("one", 0, true)],
+            vec!["web-1", "web-2", "free"],
+            vec!["alone"],
+        ),
+        (
+            vec![pdb("one", 9, false), pdb("two", 9, false)],
+            vec!["free"],
+            vec!["web-1", "web-2", "alone"],
+        ),
     ] {
         world.snapshot.pdbs = pdbs;
         let plan = drain(&place, &world.snapshot, None, now());
@@ -110,13 +134,26 @@ fn time_up_deletes_what_will_not_leave() {
     let deadline = now() + SignedDuration::from_secs(20);
     let place = going(vec![
         with("default-grace", |pod| pod.do_not_disrupt = DoNotDisrupt::Always),
-        with("short-grace", |pod| pod.grace_period = SignedDuration::from_secs(5)),
-        with("leaving-late", |pod| pod.deletion = Some(now() + SignedDuration::from_secs(99))),
-        with("leaving-soon", |pod| pod.deletion = Some(now() + SignedDuration::from_secs(9))),
+        with("short-grace", |pod| {
+            pod.grace_period = SignedDuration::from_secs(5)
+        }),
+        with("leaving-late", |pod| {
+            pod.deletion = Some(now() + SignedDuration::from_secs(99))
+        }),
+        with("leaving-soon", |pod| {
+            pod.deletion = Some(now() + SignedDuration::from_secs(9))
+        }),
     ]);
     let plan = drain(&place, &World::new().snapshot, Some(deadline), now());
-    let deleted: Vec<_> = plan.delete.iter().map(|it| (it.pod.name.to_string(), it.grace_seconds)).collect();
-    assert_eq!(deleted, [("default-grace".to_owned(), 20), ("leaving-late".to_owned(), 20)]);
+    let deleted: Vec<_> = plan
+        .delete
+        .iter()
+        .map(|it| (it.pod.name.to_string(), it.grace_seconds))
+        .collect();
+    assert_eq!(
+        deleted,
+        [("default-grace".to_owned(), 20), ("leaving-late".to_owned(), 20)]
+    );
     assert_eq!(names(plan.evict.iter().map(|evict| &evict.pod)), ["short-grace"]);
     assert_eq!(plan.wake, Some(now() + SignedDuration::from_secs(15)));
 }
@@ -126,7 +163,10 @@ fn a_node_goes_stage_by_stage() {
     let world = World::new();
     let mut place = going(vec![with("app", |_| {})]);
     let step = finalize_node(&place, &world.snapshot, Instance::NotAsked, now());
-    assert_eq!(step.taints.unwrap().last().unwrap().to_string(), "karpenter.sh/disrupted:NoSchedule");
+    assert_eq!(
+        step.taints.unwrap().last().unwrap().to_string(),
+        "karpenter.sh/disrupted:NoSchedule"
+    );
     assert_eq!(step.labels.len(), 1);
     assert_eq!(step.drain.evict.len(), 1);
     assert!(matches!(step.next, NodeNext::Wait(_)));
@@ -134,7 +174,15 @@ fn a_node_goes_stage_by_stage() {
 
     let set = |place: &mut Node, kind: &str, status, age| {
         let mut claim = (**place.claim.as_ref().unwrap()).clone();
-        claim.conditions.insert(kind, Condition { status, reason: "x".into(), message: "".into(), since: ago(age) });
+        claim.conditions.insert(
+            kind,
+            Condition {
+                status,
+                reason: "x".into(),
+                message: "".into(),
+                since: ago(age),
+            },
+        );
         place.claim = Some(claim.into());
     };
     place.pods.clear();
@@ -145,13 +193,20 @@ fn a_node_goes_stage_by_stage() {
     set(&mut place, "Drained", Status::Unknown, 5);
     place.attached_volumes = vec!["vol".into()];
     let step = finalize_node(&place, &world.snapshot, Instance::NotAsked, now());
-    assert_eq!((step.volumes.len(), matches!(step.next, NodeNext::Wait(_))), (1, true));
+    assert_eq!(
+        (step.volumes.len(), matches!(step.next, NodeNext::Wait(_))),
+        (1, true)
+    );
 
     place.attached_volumes.clear();
     for (instance, terminating, next) in [
         (Instance::NotAsked, false, NodeNext::TerminateInstance),
         (Instance::NotAsked, true, NodeNext::TerminateInstance),
-        (Instance::Exists, true, NodeNext::Wait(now() + SignedDuration::from_secs(5))),
+        (
+            Instance::Exists,
+            true,
+            NodeNext::Wait(now() + SignedDuration::from_secs(5)),
+        ),
         (Instance::Gone, true, NodeNext::Release),
     ] {
         if terminating {
@@ -183,15 +238,27 @@ fn a_claim_goes_after_its_nodes() {
     let it = &types()[6];
     let mut claim = crate::world::claim("c", "default", it, "initialized");
     let node = Arc::new(object(&claim, it));
-    assert_eq!(finalize_claim(&claim, &[], Instance::NotAsked, now()).next, ClaimNext::Nothing);
+    assert_eq!(
+        finalize_claim(&claim, &[], Instance::NotAsked, now()).next,
+        ClaimNext::Nothing
+    );
     claim.deletion = Some(now());
     claim.termination_grace_period = Some(SignedDuration::from_mins(10));
     let step = finalize_claim(&claim, &[Arc::clone(&node)], Instance::NotAsked, now());
     assert_eq!(step.annotation.unwrap().1.as_ref(), "2026-11-30T12:10:00Z");
     assert_eq!((step.delete_nodes.len(), step.next), (1, ClaimNext::AwaitNodes));
     let step = finalize_claim(&claim, &[], Instance::NotAsked, now());
-    assert_eq!((step.next, step.conditions.len()), (ClaimNext::TerminateInstance, 1));
-    assert_eq!(finalize_claim(&claim, &[], Instance::Gone, now()).next, ClaimNext::Release);
+    assert_eq!(
+        (step.next, step.conditions.len()),
+        (ClaimNext::TerminateInstance, 1)
+    );
+    assert_eq!(
+        finalize_claim(&claim, &[], Instance::Gone, now()).next,
+        ClaimNext::Release
+    );
     claim.provider_id = None;
-    assert_eq!(finalize_claim(&claim, &[], Instance::NotAsked, now()).next, ClaimNext::Release);
+    assert_eq!(
+        finalize_claim(&claim, &[], Instance::NotAsked, now()).next,
+        ClaimNext::Release
+    );
 }

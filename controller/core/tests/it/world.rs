@@ -10,8 +10,8 @@ use joiner_core::requirements::{Requirement, Requirements};
 use joiner_core::resources::{Limits, Resources};
 use joiner_core::schedule::{Schedule, schedule};
 use joiner_core::snapshot::{
-    Claim, ClassRef, ConsolidationPolicy, DaemonSet, Disruption, Node, NodeObject, Placement, Pod, PodKey, PodState,
-    Pool, PoolHash, Readiness, Snapshot,
+    Claim, ClassRef, ConsolidationPolicy, DaemonSet, Disruption, Node, NodeObject, Placement, Pod, PodKey,
+    PodState, Pool, PoolHash, Readiness, Snapshot,
 };
 use joiner_core::text::{Labels, Text, labels};
 
@@ -29,7 +29,11 @@ pub(crate) fn ago(seconds: i64) -> Timestamp {
 }
 
 pub(crate) fn class() -> ClassRef {
-    ClassRef { group: "karpenter.k8s.aws".into(), kind: "EC2NodeClass".into(), name: "default".into() }
+    ClassRef {
+        group: "karpenter.k8s.aws".into(),
+        kind: "EC2NodeClass".into(),
+        name: "default".into(),
+    }
 }
 
 /// A ready pool without wishes.
@@ -71,7 +75,10 @@ pub(crate) fn instance(name: &str, arch: &str, cpu: i64, memory: i64, micros: u6
         reservation: None,
     };
     let offerings = zones.iter().flat_map(|zone| {
-        [offering(zone, CapacityType::OnDemand, micros), offering(zone, CapacityType::Spot, micros / 3)]
+        [
+            offering(zone, CapacityType::OnDemand, micros),
+            offering(zone, CapacityType::Spot, micros / 3),
+        ]
     });
     let family = name.split('.').next().unwrap_or(name);
     InstanceType {
@@ -90,21 +97,43 @@ pub(crate) fn instance(name: &str, arch: &str, cpu: i64, memory: i64, micros: u6
         ]
         .into_iter()
         .collect(),
-        capacity: Resources::cpu_memory(cpu, memory).with("pods", 110).with("ephemeral-storage", 20 * GI),
-        overhead: Overhead { kube_reserved: Resources::cpu_memory(80, 400 * MI), ..Overhead::default() },
+        capacity: Resources::cpu_memory(cpu, memory)
+            .with("pods", 110)
+            .with("ephemeral-storage", 20 * GI),
+        overhead: Overhead {
+            kube_reserved: Resources::cpu_memory(80, 400 * MI),
+            ..Overhead::default()
+        },
         offerings: offerings.collect(),
     }
 }
 
 /// Three families on two architectures, from 1 to 16 cores.
 pub(crate) fn types() -> Vec<InstanceType> {
-    let sizes = [("medium", 1), ("large", 2), ("xlarge", 4), ("2xlarge", 8), ("4xlarge", 16)];
-    let families = [("c5", "amd64", 2, 42_500), ("m5", "amd64", 4, 48_000), ("r5", "amd64", 8, 63_000), ("m6g", "arm64", 4, 38_500)];
+    let sizes = [
+        ("medium", 1),
+        ("large", 2),
+        ("xlarge", 4),
+        ("2xlarge", 8),
+        ("4xlarge", 16),
+    ];
+    let families = [
+        ("c5", "amd64", 2, 42_500),
+        ("m5", "amd64", 4, 48_000),
+        ("r5", "amd64", 8, 63_000),
+        ("m6g", "arm64", 4, 38_500),
+    ];
     let of = |(family, arch, ratio, price): (&str, &str, i64, u64)| {
         sizes
             .map(|(size, cores)| {
                 let price = price * u64::try_from(cores).unwrap();
-                instance(&format!("{family}.{size}"), arch, cores * 1000, cores * ratio * GI, price)
+                instance(
+                    &format!("{family}.{size}"),
+                    arch,
+                    cores * 1000,
+                    cores * ratio * GI,
+                    price,
+                )
             })
             .to_vec()
     };
@@ -113,7 +142,11 @@ pub(crate) fn types() -> Vec<InstanceType> {
 
 /// A pod that waits.
 pub(crate) fn pod(name: &str, cpu: i64, memory: i64) -> Pod {
-    Pod::new(PodKey::new("default", name), Resources::cpu_memory(cpu, memory), ago(10))
+    Pod::new(
+        PodKey::new("default", name),
+        Resources::cpu_memory(cpu, memory),
+        ago(10),
+    )
 }
 
 pub(crate) fn select(mut pod: Pod, key: &str, value: &str) -> Pod {
@@ -123,13 +156,20 @@ pub(crate) fn select(mut pod: Pod, key: &str, value: &str) -> Pod {
 
 pub(crate) fn daemon(name: &str, cpu: i64, memory: i64) -> DaemonSet {
     let requests = Resources::cpu_memory(cpu, memory).with("pods", 1);
-    DaemonSet { name: name.into(), requests, placement: Placement::default() }
+    DaemonSet {
+        name: name.into(),
+        requests,
+        placement: Placement::default(),
+    }
 }
 
 /// A claim that has become `phase`: "planned", "launched", "registered" or "initialized".
 pub(crate) fn claim(name: &str, pool: &str, it: &InstanceType, phase: &str) -> Claim {
     let launched = phase != "planned";
-    let mut all = labels([("karpenter.sh/nodepool", pool), ("karpenter.k8s.aws/ec2nodeclass", "default")]);
+    let mut all = labels([
+        ("karpenter.sh/nodepool", pool),
+        ("karpenter.k8s.aws/ec2nodeclass", "default"),
+    ]);
     if launched {
         all.extend(joiner_core::launch::labels(it, &it.offerings[0]));
     }
@@ -156,7 +196,12 @@ pub(crate) fn claim(name: &str, pool: &str, it: &InstanceType, phase: &str) -> C
         annotations: Labels::new(),
         finalizers: vec!["karpenter.sh/termination".into()],
         class: class(),
-        requirements: [Requirement::is("node.kubernetes.io/instance-type", it.name.clone())].into_iter().collect(),
+        requirements: [Requirement::is(
+            "node.kubernetes.io/instance-type",
+            it.name.clone(),
+        )]
+        .into_iter()
+        .collect(),
         requests: Resources::new(),
         taints: Vec::new(),
         startup_taints: Vec::new(),
@@ -164,8 +209,16 @@ pub(crate) fn claim(name: &str, pool: &str, it: &InstanceType, phase: &str) -> C
         termination_grace_period: None,
         provider_id: launched.then(|| provider_id(name)),
         node_name: reached(&["registered", "initialized"]).then(|| format!("node-{name}").into()),
-        capacity: if launched { it.capacity.clone() } else { Resources::new() },
-        allocatable: if launched { it.allocatable() } else { Resources::new() },
+        capacity: if launched {
+            it.capacity.clone()
+        } else {
+            Resources::new()
+        },
+        allocatable: if launched {
+            it.allocatable()
+        } else {
+            Resources::new()
+        },
         last_pod_event: None,
         conditions,
     }
@@ -180,7 +233,10 @@ pub(crate) fn object(claim: &Claim, it: &InstanceType) -> NodeObject {
     let mut all = claim.labels.clone();
     let name: Text = format!("node-{}", claim.name).into();
     all.insert("kubernetes.io/hostname".into(), name.clone());
-    for (condition, label) in [("Registered", "karpenter.sh/registered"), ("Initialized", "karpenter.sh/initialized")] {
+    for (condition, label) in [
+        ("Registered", "karpenter.sh/registered"),
+        ("Initialized", "karpenter.sh/initialized"),
+    ] {
         if claim.conditions.is_true(condition) {
             all.insert(label.into(), "true".into());
         }
@@ -210,7 +266,9 @@ pub(crate) fn node(name: &str, pool: &str, it: &InstanceType, phase: &str) -> No
 }
 
 pub(crate) fn bound(mut pod: Pod) -> Arc<Pod> {
-    pod.state = PodState::Bound { started: Some(ago(300)) };
+    pod.state = PodState::Bound {
+        started: Some(ago(300)),
+    };
     Arc::new(pod)
 }
 
@@ -259,16 +317,28 @@ impl World {
     /// The refusal of every pod, in words.
     pub(crate) fn refusals(&self) -> Vec<String> {
         let decided = self.schedule();
-        decided.unschedulable.iter().map(|(pod, why)| format!("{pod}: {}", joiner_core::explain::refusal(why))).collect()
+        decided
+            .unschedulable
+            .iter()
+            .map(|(pod, why)| format!("{pod}: {}", joiner_core::explain::refusal(why)))
+            .collect()
     }
 }
 
 /// What a schedule comes to: for each claim its cheapest type and how many pods, then places with their pods.
 pub(crate) fn summary(decided: &Schedule) -> String {
     let claims = decided.new_claims.iter().map(|claim| {
-        format!("{}:{}x{}", claim.pool, claim.instance_types.first().map_or("?", |name| name), claim.pods.len())
+        format!(
+            "{}:{}x{}",
+            claim.pool,
+            claim.instance_types.first().map_or("?", |name| name),
+            claim.pods.len()
+        )
     });
-    let places = decided.existing.iter().map(|(place, pods)| format!("{place}+{}", pods.len()));
+    let places = decided
+        .existing
+        .iter()
+        .map(|(place, pods)| format!("{place}+{}", pods.len()));
     let mut all: Vec<String> = claims.chain(places).collect();
     if !decided.unschedulable.is_empty() {
         all.push(format!("left {}", decided.unschedulable.len()));

@@ -24,17 +24,29 @@ pub(super) async fn step(act: &Act, class: &EC2NodeClass, now: Timestamp) -> Don
     if !waiting.is_empty() {
         let uid = class.metadata.uid.as_deref().unwrap_or_default();
         let message = format!("Waiting on NodeClaim termination for {}", some(&waiting));
-        act.events.publish(Event::normal(Object::class(name, uid), "WaitingOnNodeClaimTermination", message));
+        act.events.publish(Event::normal(
+            Object::class(name, uid),
+            "WaitingOnNodeClaimTermination",
+            message,
+        ));
         // The end of a claim wakes this class.
         return Ok(None);
     }
     act.clear_class(class).await?;
-    let rest: Vec<String> = finalizers(class).iter().filter(|it| *it != AWS_TERMINATION_FINALIZER).cloned().collect();
+    let rest: Vec<String> = finalizers(class)
+        .iter()
+        .filter(|it| *it != AWS_TERMINATION_FINALIZER)
+        .cloned()
+        .collect();
     match act.set_class_finalizers(class, &rest).await {
         Ok(()) | Err(Failed::NotFound { .. }) => {}
         Err(failed) => return Err(failed),
     }
-    let seconds = class.metadata.deletion_timestamp.as_ref().map_or(0.0, |at| now.duration_since(at.0).as_secs_f64());
+    let seconds = class
+        .metadata
+        .deletion_timestamp
+        .as_ref()
+        .map_or(0.0, |at| now.duration_since(at.0).as_secs_f64());
     info!(EC2NodeClass = %name, seconds = seconds, "deleted ec2nodeclass");
     Ok(None)
 }

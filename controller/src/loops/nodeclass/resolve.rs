@@ -11,7 +11,11 @@ use crate::act::{Act, Failed};
 use crate::observe::map;
 
 /// The status that the class should have. What could not be asked stays as it was.
-pub(super) async fn status(act: &Act, class: &EC2NodeClass, now: Timestamp) -> Result<EC2NodeClassStatus, Failed> {
+pub(super) async fn status(
+    act: &Act,
+    class: &EC2NodeClass,
+    now: Timestamp,
+) -> Result<EC2NodeClassStatus, Failed> {
     let aws = &act.cloud.aws;
     let spec = &class.spec;
     let mut status = class.status.clone().unwrap_or_default();
@@ -26,11 +30,23 @@ pub(super) async fn status(act: &Act, class: &EC2NodeClass, now: Timestamp) -> R
         act.cloud.launcher.count_addresses(&found);
         status.subnets = found
             .into_iter()
-            .map(|it| Subnet { id: it.id, zone: it.zone, zone_id: (!it.zone_id.is_empty()).then_some(it.zone_id) })
+            .map(|it| Subnet {
+                id: it.id,
+                zone: it.zone,
+                zone_id: (!it.zone_id.is_empty()).then_some(it.zone_id),
+            })
             .collect();
     }
-    if let Some(found) = looked_up(kinds::SECURITY_GROUPS_READY, "SecurityGroupsNotFound", groups, &mut said)? {
-        let group = |it: selectors::FoundGroup| SecurityGroup { id: it.id, name: (!it.name.is_empty()).then_some(it.name) };
+    if let Some(found) = looked_up(
+        kinds::SECURITY_GROUPS_READY,
+        "SecurityGroupsNotFound",
+        groups,
+        &mut said,
+    )? {
+        let group = |it: selectors::FoundGroup| SecurityGroup {
+            id: it.id,
+            name: (!it.name.is_empty()).then_some(it.name),
+        };
         status.security_groups = found.into_iter().map(group).collect();
     }
     if let Some(found) = looked_up(kinds::AMIS_READY, "AMINotFound", images, &mut said)? {
@@ -49,7 +65,11 @@ pub(super) async fn status(act: &Act, class: &EC2NodeClass, now: Timestamp) -> R
             status.instance_profile = Some(name);
             said.push(Observation::holds(kinds::INSTANCE_PROFILE_READY));
         }
-        Err(error) => said.push(refused(kinds::INSTANCE_PROFILE_READY, "InstanceProfileNotReady", error)?),
+        Err(error) => said.push(refused(
+            kinds::INSTANCE_PROFILE_READY,
+            "InstanceProfileNotReady",
+            error,
+        )?),
     }
     said.push(validation(class));
     // Neither is looked up yet, and a class that asks for none is ready in that respect.
@@ -90,7 +110,10 @@ fn looked_up<T>(
 fn refused(kind: &'static str, reason: &str, error: Error) -> Result<Observation, Failed> {
     match error {
         Error::Throttled(_) | Error::Service(_) | Error::Unreachable { .. } | Error::Conflict(_) => {
-            Err(Failed::Cloud { what: format!("condition {kind}"), cause: error })
+            Err(Failed::Cloud {
+                what: format!("condition {kind}"),
+                cause: error,
+            })
         }
         other => Ok(Observation::fails(kind, reason, other.to_string())),
     }
@@ -116,7 +139,9 @@ async fn profile(act: &Act, class: &EC2NodeClass) -> Result<String, Error> {
         ),
         name,
     };
-    profiles::ensure(&act.cloud.aws, &wanted).await.map(|profile| profile.name)
+    profiles::ensure(&act.cloud.aws, &wanted)
+        .await
+        .map(|profile| profile.name)
 }
 
 fn validation(class: &EC2NodeClass) -> Observation {
@@ -124,7 +149,13 @@ fn validation(class: &EC2NodeClass) -> Observation {
     let own = class.spec.tags.clone().into_iter().collect();
     let taken = tags::restricted(&own);
     if !taken.is_empty() {
-        broken.push(format!("spec.tags: {} are set by the controller: remove them", taken.join(", ")).into());
+        broken.push(
+            format!(
+                "spec.tags: {} are set by the controller: remove them",
+                taken.join(", ")
+            )
+            .into(),
+        );
     }
     if broken.is_empty() {
         return Observation::holds(kinds::VALIDATION_SUCCEEDED);

@@ -10,12 +10,16 @@ use super::rows::Rows;
 use crate::observe::Index;
 
 pub(super) fn rows(index: &Index, snapshot: &Snapshot, rows: &mut Rows) {
-    let by_name: BTreeMap<&Text, &Node> =
-        snapshot.nodes.iter().filter_map(|node| Some((&node.object.as_ref()?.name, node))).collect();
+    let by_name: BTreeMap<&Text, &Node> = snapshot
+        .nodes
+        .iter()
+        .filter_map(|node| Some((&node.object.as_ref()?.name, node)))
+        .collect();
     for entry in index.pod_entries() {
         let node = entry.node.as_ref().and_then(|name| by_name.get(name));
         let label = |key: &str| {
-            node.and_then(|node| node.labels()?.get(key).map(ToString::to_string)).unwrap_or_default()
+            node.and_then(|node| node.labels()?.get(key).map(ToString::to_string))
+                .unwrap_or_default()
         };
         let labels = vec![
             ("name", entry.pod.key.name.to_string()),
@@ -30,7 +34,10 @@ pub(super) fn rows(index: &Index, snapshot: &Snapshot, rows: &mut Rows) {
             ("instance_type", label(well_known::INSTANCE_TYPE)),
             ("phase", entry.phase.as_str().to_owned()),
             ("ready", entry.ready.to_string()),
-            ("managed", node.is_some_and(|node| node.claim.is_some()).to_string()),
+            (
+                "managed",
+                node.is_some_and(|node| node.claim.is_some()).to_string(),
+            ),
         ];
         rows.add("pods_state", "The current state of pods", labels, 1.0);
     }

@@ -11,17 +11,27 @@ use super::super::{Labels, constant};
 
 /// Values by metric.
 #[derive(Debug, Default)]
-pub(super) struct Rows(BTreeMap<&'static str, (&'static str, Vec<(Labels, f64)>)>);
+pub(super) struct Rows(BTreeMap<&'static str, Metric>);
+
+#[derive(Debug)]
+struct Metric {
+    help: &'static str,
+    values: Vec<(Labels, f64)>,
+}
 
 impl Rows {
     pub(super) fn add(&mut self, name: &'static str, help: &'static str, labels: Labels, value: f64) {
-        self.0.entry(name).or_insert_with(|| (help, Vec::new())).1.push((labels, value));
+        let metric = self.0.entry(name).or_insert_with(|| Metric {
+            help,
+            values: Vec::new(),
+        });
+        metric.values.push((labels, value));
     }
 
     pub(super) fn encode(&self, encoder: &mut DescriptorEncoder) -> Result<(), fmt::Error> {
-        for (name, (help, rows)) in &self.0 {
+        for (name, Metric { help, values }) in &self.0 {
             let mut metric = encoder.encode_descriptor(name, help, None, MetricType::Gauge)?;
-            for (labels, value) in rows {
+            for (labels, value) in values {
                 constant(*value).encode(metric.encode_family(labels)?)?;
             }
         }

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use joiner_api::{EC2NodeClass, NodeClaim, NodePool};
-use joiner_core::text::Text;
 use joiner_core::snapshot::{PodKey, PodState};
+use joiner_core::text::Text;
 use k8s_openapi::api::apps::v1::DaemonSet;
 use k8s_openapi::api::core::v1 as k8s;
 use k8s_openapi::api::policy::v1::PodDisruptionBudget;
@@ -30,13 +30,27 @@ impl Index {
         let before = state.pods.get(&key).cloned();
         let wanting = entry.pod.is_provisionable();
         if wanting {
-            entry.pending_since = before.as_ref().and_then(|before| before.pending_since).or(Some(now));
+            entry.pending_since = before
+                .as_ref()
+                .and_then(|before| before.pending_since)
+                .or(Some(now));
         }
-        let was_wanting = before.as_ref().is_some_and(|before| before.pending_since.is_some());
+        let was_wanting = before
+            .as_ref()
+            .is_some_and(|before| before.pending_since.is_some());
         let was_bound = before.as_ref().and_then(|before| before.node.clone());
-        let was_ending = before.as_ref().is_some_and(|before| before.pod.deletion.is_some());
-        let began = before.as_ref().is_some_and(|before| before.phase != PodPhase::Running) && entry.phase == PodPhase::Running;
-        let (node, ending, pod) = (entry.node.clone(), entry.pod.deletion.is_some(), entry.pod.clone());
+        let was_ending = before
+            .as_ref()
+            .is_some_and(|before| before.pod.deletion.is_some());
+        let began = before
+            .as_ref()
+            .is_some_and(|before| before.phase != PodPhase::Running)
+            && entry.phase == PodPhase::Running;
+        let (node, ending, pod) = (
+            entry.node.clone(),
+            entry.pod.deletion.is_some(),
+            entry.pod.clone(),
+        );
         if !state.pods.apply(key.clone(), version(object), entry) {
             return None;
         }
@@ -57,14 +71,21 @@ impl Index {
         if node.is_some() && (was_bound.is_none() || ending) {
             self.changes.disrupt.ring_plain();
         }
-        began.then(|| pod.started().unwrap_or(now).duration_since(pod.created).unsigned_abs())
+        began.then(|| {
+            pod.started()
+                .unwrap_or(now)
+                .duration_since(pod.created)
+                .unsigned_abs()
+        })
     }
 
     /// A pod is gone, or has come to its end.
     pub(crate) fn pod_gone(&self, key: &PodKey, version: u64, now: Timestamp) {
         let mut state = self.state();
         state.nominations.release(key);
-        let Some(before) = state.pods.delete(key, version) else { return };
+        let Some(before) = state.pods.delete(key, version) else {
+            return;
+        };
         state.unbind(&before, now);
         if let Some(node) = &before.node {
             self.ring_for_node(&state, node);
@@ -121,7 +142,9 @@ impl Index {
         let name: Text = name.into();
         let mut state = self.state();
         state.marked.remove(&name);
-        let Some(before) = state.claims.delete(&name, version) else { return };
+        let Some(before) = state.claims.delete(&name, version) else {
+            return;
+        };
         if let Some(id) = &before.claim.provider_id {
             state.by_provider.remove(id);
         }
@@ -135,7 +158,10 @@ impl Index {
         let (name, version): (Text, u64) = (object.name_any().into(), version(&object));
         let entry = PoolEntry::new(object);
         let mut state = self.state();
-        let before = state.pools.get(&name).map(|before| (before.pool.readiness.clone(), before.object.metadata.generation));
+        let before = state
+            .pools
+            .get(&name)
+            .map(|before| (before.pool.readiness.clone(), before.object.metadata.generation));
         let after = (entry.pool.readiness.clone(), entry.object.metadata.generation);
         if !state.pools.apply(name.clone(), version, entry) {
             return;
@@ -159,7 +185,11 @@ impl Index {
     pub(crate) fn class(&self, mut object: EC2NodeClass) {
         let (name, version): (Text, u64) = (object.name_any().into(), version(&object));
         object.metadata.managed_fields = None;
-        if self.state().classes.apply(name.clone(), version, Arc::new(object)) {
+        if self
+            .state()
+            .classes
+            .apply(name.clone(), version, Arc::new(object))
+        {
             self.ring_for_class(&name);
         }
     }
@@ -172,7 +202,9 @@ impl Index {
 
     pub(crate) fn daemon_set(&self, object: &DaemonSet) {
         let mapped = map::daemon_set(object);
-        self.state().daemon_sets.apply(mapped.name.clone(), version(object), Arc::new(mapped));
+        self.state()
+            .daemon_sets
+            .apply(mapped.name.clone(), version(object), Arc::new(mapped));
     }
 
     pub(crate) fn daemon_set_gone(&self, key: &Text, version: u64) {
@@ -193,7 +225,9 @@ impl Index {
 
     pub(crate) fn attachment(&self, object: &VolumeAttachment) {
         if let Some(mapped) = map::attachment(object) {
-            self.state().attachments.apply(object.name_any().into(), version(object), mapped);
+            self.state()
+                .attachments
+                .apply(object.name_any().into(), version(object), mapped);
         }
     }
 
@@ -255,7 +289,9 @@ impl Index {
 
     /// Wakes those who care for the claim of an instance; false where there is none.
     fn ring_for_provider(&self, state: &State, provider: Option<&Text>) -> bool {
-        let claim = provider.and_then(|id| state.by_provider.get(id)).and_then(|name| state.claims.get(name));
+        let claim = provider
+            .and_then(|id| state.by_provider.get(id))
+            .and_then(|name| state.claims.get(name));
         let Some(entry) = claim else { return false };
         self.changes.lifecycle.ring(&entry.claim.name);
         self.changes.terminate.ring(&entry.claim.name);
@@ -267,17 +303,30 @@ impl Index {
 
     /// A pod or a volume of a node has changed.
     fn ring_for_node(&self, state: &State, node: &Text) {
-        let provider = state.nodes.get(node).and_then(|entry| entry.node.provider_id.as_ref());
-        let Some(name) = provider.and_then(|id| state.by_provider.get(id)) else { return };
+        let provider = state
+            .nodes
+            .get(node)
+            .and_then(|entry| entry.node.provider_id.as_ref());
+        let Some(name) = provider.and_then(|id| state.by_provider.get(id)) else {
+            return;
+        };
         self.changes.lifecycle.ring(name);
-        if state.claims.get(name).is_some_and(|entry| entry.claim.deletion.is_some()) {
+        if state
+            .claims
+            .get(name)
+            .is_some_and(|entry| entry.claim.deletion.is_some())
+        {
             self.changes.terminate.ring(name);
         }
     }
 
     fn ring_terminating(&self) {
         let state = self.state();
-        for entry in state.claims.values().filter(|entry| entry.claim.deletion.is_some()) {
+        for entry in state
+            .claims
+            .values()
+            .filter(|entry| entry.claim.deletion.is_some())
+        {
             self.changes.terminate.ring(&entry.claim.name);
         }
     }
@@ -285,7 +334,11 @@ impl Index {
     fn ring_for_class(&self, class: &Text) {
         self.changes.classes.ring(class);
         let state = self.state();
-        for entry in state.pools.values().filter(|entry| entry.pool.class.name == *class) {
+        for entry in state
+            .pools
+            .values()
+            .filter(|entry| entry.pool.class.name == *class)
+        {
             self.changes.pools.ring(&entry.pool.name);
         }
         drop(state);

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use joiner_api::EC2NodeClass;
-use joiner_core::text::Text;
 use joiner_core::snapshot::{Node, Parts, PodKey, Snapshot, join};
+use joiner_core::text::Text;
 
 use super::super::entry::{ClaimEntry, NodeEntry, PodEntry, PoolEntry};
 use super::{Index, State};
@@ -20,7 +20,12 @@ impl Index {
             pools: state.pools.values().map(|entry| entry.pool.clone()).collect(),
             nodes,
             daemon_sets: state.daemon_sets.values().cloned().collect(),
-            pending: state.pods.values().filter(|entry| entry.node.is_none()).map(|entry| entry.pod.clone()).collect(),
+            pending: state
+                .pods
+                .values()
+                .filter(|entry| entry.node.is_none())
+                .map(|entry| entry.pod.clone())
+                .collect(),
             pdbs: state.pdbs.values().cloned().collect(),
             settings: self.settings,
         }
@@ -48,7 +53,10 @@ impl Index {
     pub(crate) fn claim_entry(&self, name: &str) -> Option<ClaimEntry> {
         let state = self.state();
         let entry = state.claims.get(name)?;
-        Some(ClaimEntry { claim: state.with_pod_event(entry), ..entry.clone() })
+        Some(ClaimEntry {
+            claim: state.with_pod_event(entry),
+            ..entry.clone()
+        })
     }
 
     pub(crate) fn node_entry(&self, name: &str) -> Option<NodeEntry> {
@@ -58,7 +66,12 @@ impl Index {
     /// The nodes of an instance; more than one is an error somewhere.
     pub(crate) fn nodes_of(&self, provider_id: &Text) -> Vec<NodeEntry> {
         let state = self.state();
-        state.nodes.values().filter(|entry| entry.node.provider_id.as_ref() == Some(provider_id)).cloned().collect()
+        state
+            .nodes
+            .values()
+            .filter(|entry| entry.node.provider_id.as_ref() == Some(provider_id))
+            .cloned()
+            .collect()
     }
 
     pub(crate) fn pool_entry(&self, name: &str) -> Option<PoolEntry> {
@@ -99,7 +112,9 @@ impl Index {
     pub(crate) fn waiting(&self) -> (usize, Option<Timestamp>) {
         let state = self.state();
         let since = state.pods.values().filter_map(|entry| entry.pending_since);
-        since.fold((0, None), |(count, first), since| (count + 1, Some(first.map_or(since, |first| since.min(first)))))
+        since.fold((0, None), |(count, first), since| {
+            (count + 1, Some(first.map_or(since, |first| since.min(first))))
+        })
     }
 
     /// How many nodes there are.
@@ -112,7 +127,11 @@ impl State {
     /// Nodes, claims, or both in one, with the pods on them and the pods meant for them.
     fn places(&mut self, now: Timestamp) -> Vec<Node> {
         let nodes: Vec<_> = self.nodes.values().map(|entry| entry.node.clone()).collect();
-        let claims: Vec<_> = self.claims.values().map(|entry| self.with_pod_event(entry)).collect();
+        let claims: Vec<_> = self
+            .claims
+            .values()
+            .map(|entry| self.with_pod_event(entry))
+            .collect();
         let known: BTreeSet<Text> = claims
             .iter()
             .map(|claim| claim.name.clone())
@@ -122,7 +141,12 @@ impl State {
             .iter()
             .filter(|claim| claim.conditions.is_true(joiner_core::conditions::INITIALIZED))
             .map(|claim| claim.name.clone())
-            .chain(nodes.iter().filter(|node| is_complete(node)).map(|node| node.name.clone()))
+            .chain(
+                nodes
+                    .iter()
+                    .filter(|node| is_complete(node))
+                    .map(|node| node.name.clone()),
+            )
             .collect();
         join(Parts {
             nominations: self.nominations.current(now, &known, &complete),
@@ -140,7 +164,12 @@ impl State {
 
     /// The claim, with a later pod event than its status says, where this process saw one.
     fn with_pod_event(&self, entry: &ClaimEntry) -> Arc<joiner_core::snapshot::Claim> {
-        let seen = entry.claim.node_name.as_ref().and_then(|node| self.pod_events.get(node)).copied();
+        let seen = entry
+            .claim
+            .node_name
+            .as_ref()
+            .and_then(|node| self.pod_events.get(node))
+            .copied();
         if seen <= entry.claim.last_pod_event {
             return entry.claim.clone();
         }
@@ -153,5 +182,6 @@ impl State {
 /// A node without a claim is complete as it is; one of ours when it says so.
 fn is_complete(node: &joiner_core::snapshot::NodeObject) -> bool {
     let labels = &node.labels;
-    !labels.contains_key(joiner_core::well_known::NODE_POOL) || labels.contains_key(joiner_core::well_known::INITIALIZED)
+    !labels.contains_key(joiner_core::well_known::NODE_POOL)
+        || labels.contains_key(joiner_core::well_known::INITIALIZED)
 }

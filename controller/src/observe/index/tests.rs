@@ -53,7 +53,11 @@ fn a_pod_waits_from_the_first_time_no_node_fits_it() {
     assert_eq!(index.waiting(), (0, None));
     let took = index.pod(&pod("web", 4, Some("ip-10-0-1-5"), "Running"), at(8));
     assert_eq!(took.map(|took| took.as_secs()), Some(7));
-    assert_eq!(index.pod(&pod("web", 5, Some("ip-10-0-1-5"), "Running"), at(9)), None, "said once");
+    assert_eq!(
+        index.pod(&pod("web", 5, Some("ip-10-0-1-5"), "Running"), at(9)),
+        None,
+        "said once"
+    );
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! DaemonSets, PodDisruptionBudgets and volume attachments.
 
-use joiner_core::text::Text;
 use joiner_core::snapshot::{DaemonSet, Pdb};
+use joiner_core::text::Text;
 use k8s_openapi::api::apps::v1 as apps;
 use k8s_openapi::api::core::v1 as k8s;
 use k8s_openapi::api::policy::v1::PodDisruptionBudget;
@@ -15,10 +15,16 @@ pub(crate) fn daemon_set(object: &apps::DaemonSet) -> DaemonSet {
     let namespace = object.metadata.namespace.as_deref().unwrap_or("default");
     let template = object.spec.as_ref().map(|spec| &spec.template);
     let empty = k8s::PodSpec::default();
-    let spec = template.and_then(|template| template.spec.as_ref()).unwrap_or(&empty);
+    let spec = template
+        .and_then(|template| template.spec.as_ref())
+        .unwrap_or(&empty);
     let labels = template.and_then(|template| template.metadata.as_ref()?.labels.as_ref());
     DaemonSet {
-        name: format!("{namespace}/{}", object.metadata.name.as_deref().unwrap_or_default()).into(),
+        name: format!(
+            "{namespace}/{}",
+            object.metadata.name.as_deref().unwrap_or_default()
+        )
+        .into(),
         requests: requests(spec),
         placement: placement(spec, &super::labels(labels), namespace),
     }
@@ -27,13 +33,17 @@ pub(crate) fn daemon_set(object: &apps::DaemonSet) -> DaemonSet {
 /// A PodDisruptionBudget.
 pub(crate) fn pdb(object: &PodDisruptionBudget) -> Pdb {
     let spec = object.spec.as_ref();
-    let allowed = object.status.as_ref().map_or(0, |status| status.disruptions_allowed);
+    let allowed = object
+        .status
+        .as_ref()
+        .map_or(0, |status| status.disruptions_allowed);
     Pdb {
         namespace: super::text(object.metadata.namespace.as_ref()),
         name: super::text(object.metadata.name.as_ref()),
         selector: selector(spec.and_then(|spec| spec.selector.as_ref())),
         disruptions_allowed: u32::try_from(allowed).unwrap_or_default(),
-        always_allow_unhealthy: spec.and_then(|spec| spec.unhealthy_pod_eviction_policy.as_deref()) == Some("AlwaysAllow"),
+        always_allow_unhealthy: spec.and_then(|spec| spec.unhealthy_pod_eviction_policy.as_deref())
+            == Some("AlwaysAllow"),
     }
 }
 

@@ -4,9 +4,9 @@ use jiff::{SignedDuration, Timestamp};
 use joiner_api::NodeClaim;
 use joiner_core::conditions::{Condition, Conditions, Status};
 use joiner_core::requirements::{Requirement, Requirements};
+use joiner_core::resources::Resources;
 use joiner_core::snapshot::{Claim, ClassRef, NodeObject};
 use joiner_core::taints::{Effect, Taint};
-use joiner_core::resources::Resources;
 use joiner_core::text::Text;
 use k8s_openapi::api::core::v1 as k8s;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1 as meta;
@@ -19,24 +19,37 @@ pub(crate) fn node(object: &k8s::Node) -> NodeObject {
     let meta = &object.metadata;
     let spec = object.spec.clone().unwrap_or_default();
     let status = object.status.as_ref();
-    let mut tainted: Vec<Taint> = spec.taints.iter().flatten().filter_map(taints::from_node).collect();
+    let mut tainted: Vec<Taint> = spec
+        .taints
+        .iter()
+        .flatten()
+        .filter_map(taints::from_node)
+        .collect();
     let cordoned = Taint::new("node.kubernetes.io/unschedulable", "", Effect::NoSchedule);
     // The node controller adds this taint a moment after the field is set.
     if spec.unschedulable == Some(true) && !tainted.iter().any(|taint| taint.is_same(&cordoned)) {
         tainted.push(cordoned);
     }
-    let conditions = status.and_then(|status| status.conditions.as_deref()).unwrap_or_default();
+    let conditions = status
+        .and_then(|status| status.conditions.as_deref())
+        .unwrap_or_default();
     NodeObject {
         name: super::text(meta.name.as_ref()),
         uid: super::text(meta.uid.as_ref()),
         created: time(meta.creation_timestamp.as_ref()),
         deletion: meta.deletion_timestamp.as_ref().map(|time| time.0),
-        provider_id: spec.provider_id.as_deref().filter(|id| !id.is_empty()).map(Text::from),
+        provider_id: spec
+            .provider_id
+            .as_deref()
+            .filter(|id| !id.is_empty())
+            .map(Text::from),
         labels: super::labels(meta.labels.as_ref()),
         annotations: super::labels(meta.annotations.as_ref()),
         finalizers: finalizers(meta.finalizers.as_ref()),
         taints: tainted,
-        ready: conditions.iter().any(|condition| condition.type_ == "Ready" && condition.status == "True"),
+        ready: conditions
+            .iter()
+            .any(|condition| condition.type_ == "Ready" && condition.status == "True"),
         capacity: resources(status.and_then(|status| status.capacity.as_ref())),
         allocatable: resources(status.and_then(|status| status.allocatable.as_ref())),
     }
@@ -57,11 +70,17 @@ pub(crate) fn claim(object: &NodeClaim) -> Claim {
         finalizers: finalizers(meta.finalizers.as_ref()),
         class: class(&spec.node_class_ref),
         requirements: requirements(&spec.requirements),
-        requests: spec.resources.as_ref().map_or_else(Resources::new, |it| from_api(&it.requests)),
+        requests: spec
+            .resources
+            .as_ref()
+            .map_or_else(Resources::new, |it| from_api(&it.requests)),
         taints: spec.taints.iter().filter_map(taints::from_api).collect(),
         startup_taints: spec.startup_taints.iter().filter_map(taints::from_api).collect(),
         expire_after: spec.expire_after.as_ref().and_then(|age| span(age.as_std()?)),
-        termination_grace_period: spec.termination_grace_period.as_ref().and_then(|grace| span(grace.as_std())),
+        termination_grace_period: spec
+            .termination_grace_period
+            .as_ref()
+            .and_then(|grace| span(grace.as_std())),
         provider_id: named(status.and_then(|status| status.provider_id.as_ref())),
         node_name: named(status.and_then(|status| status.node_name.as_ref())),
         capacity: status.map_or_else(Resources::new, |status| from_api(&status.capacity)),
@@ -124,5 +143,8 @@ fn finalizers(list: Option<&Vec<String>>) -> Vec<Text> {
 }
 
 fn named(value: Option<&String>) -> Option<Text> {
-    value.map(String::as_str).filter(|it| !it.is_empty()).map(Text::from)
+    value
+        .map(String::as_str)
+        .filter(|it| !it.is_empty())
+        .map(Text::from)
 }

@@ -1,7 +1,9 @@
 //! Everything of a pod's spec that says where it may run.
 
 use joiner_core::requirements::{Requirement, Requirements};
-use joiner_core::snapshot::{HostPort, InclusionPolicy, NodeTerm, Placement, PodSelector, PodTerm, Preferred, Spread, Strength};
+use joiner_core::snapshot::{
+    HostPort, InclusionPolicy, NodeTerm, Placement, PodSelector, PodTerm, Preferred, Spread, Strength,
+};
 use joiner_core::text::{Labels, Text};
 use k8s_openapi::api::core::v1 as k8s;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{LabelSelector, LabelSelectorRequirement};
@@ -11,38 +13,72 @@ use super::taints::toleration;
 /// Placement of a pod with `labels` in `namespace`.
 pub(super) fn placement(spec: &k8s::PodSpec, labels: &Labels, namespace: &str) -> Placement {
     let mut unsupported = Vec::new();
-    if spec.resource_claims.as_ref().is_some_and(|claims| !claims.is_empty()) {
-        unsupported.push("it claims devices dynamically (spec.resourceClaims), which is not supported yet".into());
+    if spec
+        .resource_claims
+        .as_ref()
+        .is_some_and(|claims| !claims.is_empty())
+    {
+        unsupported
+            .push("it claims devices dynamically (spec.resourceClaims), which is not supported yet".into());
     }
     let affinity = spec.affinity.as_ref();
     let node = affinity.and_then(|affinity| affinity.node_affinity.as_ref());
     let beside = affinity.and_then(|affinity| affinity.pod_affinity.as_ref());
     let apart = affinity.and_then(|affinity| affinity.pod_anti_affinity.as_ref());
     let required = |terms: Option<&Vec<k8s::PodAffinityTerm>>| {
-        terms.into_iter().flatten().map(|term| pod_term(term, namespace)).collect()
+        terms
+            .into_iter()
+            .flatten()
+            .map(|term| pod_term(term, namespace))
+            .collect()
     };
     let wished = |terms: Option<&Vec<k8s::WeightedPodAffinityTerm>>| {
         let terms = terms.into_iter().flatten();
-        terms.map(|it| Preferred { weight: it.weight, term: pod_term(&it.pod_affinity_term, namespace) }).collect()
+        terms
+            .map(|it| Preferred {
+                weight: it.weight,
+                term: pod_term(&it.pod_affinity_term, namespace),
+            })
+            .collect()
     };
     Placement {
         node_selector: super::labels(spec.node_selector.as_ref()),
         node_affinity: node
             .and_then(|node| node.required_during_scheduling_ignored_during_execution.as_ref())
-            .map(|selector| selector.node_selector_terms.iter().map(|term| node_term(term, &mut unsupported)).collect()),
+            .map(|selector| {
+                selector
+                    .node_selector_terms
+                    .iter()
+                    .map(|term| node_term(term, &mut unsupported))
+                    .collect()
+            }),
         preferred_node_affinity: node
             .and_then(|node| node.preferred_during_scheduling_ignored_during_execution.as_ref())
             .into_iter()
             .flatten()
-            .map(|it| Preferred { weight: it.weight, term: node_term(&it.preference, &mut Vec::new()) })
+            .map(|it| Preferred {
+                weight: it.weight,
+                term: node_term(&it.preference, &mut Vec::new()),
+            })
             .collect(),
-        affinity: required(beside.and_then(|it| it.required_during_scheduling_ignored_during_execution.as_ref())),
-        preferred_affinity: wished(beside.and_then(|it| it.preferred_during_scheduling_ignored_during_execution.as_ref())),
-        anti_affinity: required(apart.and_then(|it| it.required_during_scheduling_ignored_during_execution.as_ref())),
+        affinity: required(
+            beside.and_then(|it| it.required_during_scheduling_ignored_during_execution.as_ref()),
+        ),
+        preferred_affinity: wished(
+            beside.and_then(|it| it.preferred_during_scheduling_ignored_during_execution.as_ref()),
+        ),
+        anti_affinity: required(
+            apart.and_then(|it| it.required_during_scheduling_ignored_during_execution.as_ref()),
+        ),
         preferred_anti_affinity: wished(
             apart.and_then(|it| it.preferred_during_scheduling_ignored_during_execution.as_ref()),
         ),
-        spread: spec.topology_spread_constraints.iter().flatten().map(|it| spread(it, labels)).collect(),
+        spread: spec
+            .topology_spread_constraints
+            .iter()
+            .flatten()
+            .map(|it| spread(it, labels))
+            .collect(),
         tolerations: spec.tolerations.iter().flatten().filter_map(toleration).collect(),
         host_ports: host_ports(spec),
         volumes: Vec::new(),
@@ -59,12 +95,22 @@ fn node_term(term: &k8s::NodeSelectorTerm, unsupported: &mut Vec<Text>) -> NodeT
             Err(error) => unsupported.push(format!("its node affinity cannot be read: {error}").into()),
         }
     }
-    let fields = term.match_fields.iter().flatten().map(|row| row.key.as_str().into()).collect();
+    let fields = term
+        .match_fields
+        .iter()
+        .flatten()
+        .map(|row| row.key.as_str().into())
+        .collect();
     NodeTerm { expressions, fields }
 }
 
 fn pod_term(term: &k8s::PodAffinityTerm, own_namespace: &str) -> PodTerm {
-    let mut named: Vec<Text> = term.namespaces.iter().flatten().map(|name| name.as_str().into()).collect();
+    let mut named: Vec<Text> = term
+        .namespaces
+        .iter()
+        .flatten()
+        .map(|name| name.as_str().into())
+        .collect();
     // A selector of namespaces is taken as "all of them": its terms would need the namespaces' labels.
     let namespaces = match &term.namespace_selector {
         Some(_) => None,
@@ -75,7 +121,11 @@ fn pod_term(term: &k8s::PodAffinityTerm, own_namespace: &str) -> PodTerm {
             Some(named)
         }
     };
-    PodTerm { topology_key: term.topology_key.as_str().into(), selector: selector(term.label_selector.as_ref()), namespaces }
+    PodTerm {
+        topology_key: term.topology_key.as_str().into(),
+        selector: selector(term.label_selector.as_ref()),
+        namespaces,
+    }
 }
 
 fn spread(constraint: &k8s::TopologySpreadConstraint, labels: &Labels) -> Spread {
@@ -93,7 +143,11 @@ fn spread(constraint: &k8s::TopologySpreadConstraint, labels: &Labels) -> Spread
     Spread {
         topology_key: constraint.topology_key.as_str().into(),
         max_skew: u32::try_from(constraint.max_skew).unwrap_or(1),
-        strength: if constraint.when_unsatisfiable == "ScheduleAnyway" { Strength::Preferred } else { Strength::Required },
+        strength: if constraint.when_unsatisfiable == "ScheduleAnyway" {
+            Strength::Preferred
+        } else {
+            Strength::Required
+        },
         selector: counted,
         min_domains: constraint.min_domains.and_then(|count| u32::try_from(count).ok()),
         node_affinity_policy: policy(constraint.node_affinity_policy.as_deref(), InclusionPolicy::Honor),
@@ -104,26 +158,50 @@ fn spread(constraint: &k8s::TopologySpreadConstraint, labels: &Labels) -> Spread
 /// A label selector; none selects nothing, an empty one everything.
 pub(super) fn selector(written: Option<&LabelSelector>) -> PodSelector {
     let Some(written) = written else {
-        return PodSelector { labels: Requirements::new(), matches_nothing: true };
+        return PodSelector {
+            labels: Requirements::new(),
+            matches_nothing: true,
+        };
     };
-    let equal = written.match_labels.iter().flatten().map(|(key, value)| Requirement::is(key.as_str(), value.as_str()));
+    let equal = written
+        .match_labels
+        .iter()
+        .flatten()
+        .map(|(key, value)| Requirement::is(key.as_str(), value.as_str()));
     let rows = written.match_expressions.iter().flatten();
     let mut matches_nothing = false;
     let mut labels: Requirements = equal.collect();
-    for LabelSelectorRequirement { key, operator, values } in rows {
-        match Requirement::parse(key.as_str(), operator, values.iter().flatten().map(String::as_str)) {
+    for LabelSelectorRequirement {
+        key,
+        operator,
+        values,
+    } in rows
+    {
+        match Requirement::parse(
+            key.as_str(),
+            operator,
+            values.iter().flatten().map(String::as_str),
+        ) {
             Ok(requirement) => labels.add(requirement),
             Err(_) => matches_nothing = true,
         }
     }
-    PodSelector { labels, matches_nothing }
+    PodSelector {
+        labels,
+        matches_nothing,
+    }
 }
 
 fn host_ports(spec: &k8s::PodSpec) -> Vec<HostPort> {
-    let ports = spec.containers.iter().flat_map(|container| container.ports.iter().flatten());
+    let ports = spec
+        .containers
+        .iter()
+        .flat_map(|container| container.ports.iter().flatten());
     ports
         .filter_map(|port| {
-            let number = u16::try_from(port.host_port?).ok().filter(|number| *number != 0)?;
+            let number = u16::try_from(port.host_port?)
+                .ok()
+                .filter(|number| *number != 0)?;
             Some(HostPort {
                 ip: super::text(port.host_ip.as_ref()),
                 port: number,

@@ -21,12 +21,16 @@ pub(crate) fn resources(list: Option<&BTreeMap<String, Written>>) -> Resources {
 
 /// A list of resources as our own objects carry it.
 pub(crate) fn from_api(list: &BTreeMap<String, Quantity>) -> Resources {
-    list.iter().map(|(name, quantity)| named(name, quantity)).collect()
+    list.iter()
+        .map(|(name, quantity)| named(name, quantity))
+        .collect()
 }
 
 /// Upper bounds; one of zero is a bound, too.
 pub(crate) fn limits(list: &BTreeMap<String, Quantity>) -> Limits {
-    list.iter().map(|(name, quantity)| named(name, quantity)).collect()
+    list.iter()
+        .map(|(name, quantity)| named(name, quantity))
+        .collect()
 }
 
 /// Amounts as an object's field.

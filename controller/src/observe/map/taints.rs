@@ -7,13 +7,21 @@ use super::text;
 
 /// A node's taint; one whose effect is not known hinders nobody and is left out.
 pub(super) fn from_node(taint: &k8s::Taint) -> Option<Taint> {
-    Some(Taint { key: taint.key.as_str().into(), value: text(taint.value.as_ref()), effect: Effect::parse(&taint.effect)? })
+    Some(Taint {
+        key: taint.key.as_str().into(),
+        value: text(taint.value.as_ref()),
+        effect: Effect::parse(&taint.effect)?,
+    })
 }
 
 /// A taint of a pool or a claim.
 pub(super) fn from_api(taint: &joiner_api::Taint) -> Option<Taint> {
     let effect = Effect::parse(taint.effect.as_str())?;
-    Some(Taint { key: taint.key.as_str().into(), value: text(taint.value.as_ref()), effect })
+    Some(Taint {
+        key: taint.key.as_str().into(),
+        value: text(taint.value.as_ref()),
+        effect,
+    })
 }
 
 /// A pod's toleration; one with an effect or operator that is not known tolerates nothing and is left out.
@@ -29,6 +37,15 @@ pub(super) fn toleration(toleration: &k8s::Toleration) -> Option<Toleration> {
         "" => None,
         written => Some(Effect::parse(written)?),
     };
-    let key = toleration.key.as_deref().filter(|key| !key.is_empty()).map(Into::into);
-    Some(Toleration { key, operator, value: text(toleration.value.as_ref()), effect })
+    let key = toleration
+        .key
+        .as_deref()
+        .filter(|key| !key.is_empty())
+        .map(Into::into);
+    Some(Toleration {
+        key,
+        operator,
+        value: text(toleration.value.as_ref()),
+        effect,
+    })
 }

@@ -41,7 +41,12 @@ fn what_a_pod_asks_for() {
     let mebi = 1 << 20;
     for (name, spec, cpu, memory) in [
         ("nothing", json!({"containers": [{"name": "a"}]}), 0, 0),
-        ("sum of containers", json!({"containers": [container("a", "100m", "64Mi"), container("b", "1", "1Gi")]}), 1100, 1088 * mebi),
+        (
+            "sum of containers",
+            json!({"containers": [container("a", "100m", "64Mi"), container("b", "1", "1Gi")]}),
+            1100,
+            1088 * mebi,
+        ),
         (
             "an init container larger than the sum",
             json!({"initContainers": [container("i", "2", "1Mi")], "containers": [container("a", "100m", "64Mi")]}),
@@ -77,7 +82,11 @@ fn what_a_pod_asks_for() {
         ),
     ] {
         let got = pod_of(spec, json!({})).requests;
-        assert_eq!(got, Resources::cpu_memory(cpu, memory).with(ResourceName::Pods, 1), "{name}");
+        assert_eq!(
+            got,
+            Resources::cpu_memory(cpu, memory).with(ResourceName::Pods, 1),
+            "{name}"
+        );
     }
 }
 
@@ -86,17 +95,42 @@ fn where_a_pod_stands() {
     let unschedulable = json!([{"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}]);
     let gated = json!([{"type": "PodScheduled", "status": "False", "reason": "SchedulingGated"}]);
     for (name, spec, status, want) in [
-        ("just made", json!({}), json!({"phase": "Pending"}), PodState::Waiting),
-        ("no node fits", json!({}), json!({"phase": "Pending", "conditions": unschedulable}), PodState::Unschedulable),
-        ("gated", json!({}), json!({"phase": "Pending", "conditions": gated}), PodState::Waiting),
+        (
+            "just made",
+            json!({}),
+            json!({"phase": "Pending"}),
+            PodState::Waiting,
+        ),
+        (
+            "no node fits",
+            json!({}),
+            json!({"phase": "Pending", "conditions": unschedulable}),
+            PodState::Unschedulable,
+        ),
+        (
+            "gated",
+            json!({}),
+            json!({"phase": "Pending", "conditions": gated}),
+            PodState::Waiting,
+        ),
         (
             "about to preempt",
             json!({}),
             json!({"phase": "Pending", "conditions": unschedulable, "nominatedNodeName": "n"}),
             PodState::Waiting,
         ),
-        ("bound", json!({"nodeName": "n"}), json!({"phase": "Pending"}), PodState::Bound { started: None }),
-        ("done", json!({"nodeName": "n"}), json!({"phase": "Succeeded"}), PodState::Done),
+        (
+            "bound",
+            json!({"nodeName": "n"}),
+            json!({"phase": "Pending"}),
+            PodState::Bound { started: None },
+        ),
+        (
+            "done",
+            json!({"nodeName": "n"}),
+            json!({"phase": "Succeeded"}),
+            PodState::Done,
+        ),
     ] {
         let mut spec = spec;
         spec["containers"] = json!([]);
@@ -108,11 +142,23 @@ fn where_a_pod_stands() {
 fn who_made_it_and_whether_it_may_move() {
     for (owner, want) in [
         (json!([]), Owner::None),
-        (json!([{"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "d", "uid": "1"}]), Owner::DaemonSet),
-        (json!([{"apiVersion": "v1", "kind": "Node", "name": "n", "uid": "1"}]), Owner::Node),
-        (json!([{"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "r", "uid": "1"}]), Owner::Controller),
+        (
+            json!([{"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "d", "uid": "1"}]),
+            Owner::DaemonSet,
+        ),
+        (
+            json!([{"apiVersion": "v1", "kind": "Node", "name": "n", "uid": "1"}]),
+            Owner::Node,
+        ),
+        (
+            json!([{"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "r", "uid": "1"}]),
+            Owner::Controller,
+        ),
     ] {
-        let got = pod_of(json!({"containers": []}), json!({"metadata": {"ownerReferences": owner}}));
+        let got = pod_of(
+            json!({"containers": []}),
+            json!({"metadata": {"ownerReferences": owner}}),
+        );
         assert_eq!(got.owner, want);
     }
     for (written, want) in [
@@ -122,7 +168,11 @@ fn who_made_it_and_whether_it_may_move() {
         ("soon", DoNotDisrupt::No),
     ] {
         let more = json!({"metadata": {"annotations": {"karpenter.sh/do-not-disrupt": written}}});
-        assert_eq!(pod_of(json!({"containers": []}), more).do_not_disrupt, want, "{written}");
+        assert_eq!(
+            pod_of(json!({"containers": []}), more).do_not_disrupt,
+            want,
+            "{written}"
+        );
     }
 }
 
@@ -150,7 +200,11 @@ fn where_a_pod_may_run() {
     assert_eq!((terms[0].expressions.len(), terms[1].fields.len()), (1, 1));
     let spread = &placement.spread[0];
     assert_eq!(spread.max_skew, 2);
-    assert_eq!(spread.selector.labels.len(), 2, "the selector and the pod's own value of app");
+    assert_eq!(
+        spread.selector.labels.len(),
+        2,
+        "the selector and the pod's own value of app"
+    );
     assert!(placement.unsupported.is_empty());
 }
 
@@ -175,7 +229,10 @@ fn a_cordoned_node_is_tainted() {
     assert_eq!(&*node.taints[0].key, "node.kubernetes.io/unschedulable");
     assert!(node.ready);
     assert_eq!(node.provider_id.as_deref(), Some("aws:///us-west-2a/i-1"));
-    assert_eq!(node.capacity, Resources::cpu_memory(2000, 8 << 30).with(ResourceName::Pods, 29));
+    assert_eq!(
+        node.capacity,
+        Resources::cpu_memory(2000, 8 << 30).with(ResourceName::Pods, 29)
+    );
 }
 
 #[test]
@@ -203,8 +260,17 @@ fn a_pool_without_disruption_has_the_default_budget() {
     assert_eq!(pool.expire_after, None);
     assert_eq!(pool.limits.get(&ResourceName::Cpu), Some(16_000));
     assert_eq!(pool.limits.get(&ResourceName::nodes()), Some(3));
-    assert_eq!(pool.requirements.get("karpenter.sh/capacity-type").unwrap().min_values(), Some(1));
-    assert!(matches!(pool.readiness, joiner_core::snapshot::Readiness::NotReady { .. }));
+    assert_eq!(
+        pool.requirements
+            .get("karpenter.sh/capacity-type")
+            .unwrap()
+            .min_values(),
+        Some(1)
+    );
+    assert!(matches!(
+        pool.readiness,
+        joiner_core::snapshot::Readiness::NotReady { .. }
+    ));
 }
 
 #[test]

@@ -24,10 +24,15 @@ pub(crate) fn class_conditions(class: &EC2NodeClass) -> Conditions {
 }
 
 fn broken(kind: Kind, object: &impl Serialize) -> Vec<Text> {
-    let Ok(mut value) = serde_json::to_value(object) else { return vec!["it cannot be read".into()] };
+    let Ok(mut value) = serde_json::to_value(object) else {
+        return vec!["it cannot be read".into()];
+    };
     // What the controller itself writes is not what a person has to mend.
     if let Some(fields) = value.as_object_mut() {
         fields.remove("status");
     }
-    check(kind, &value, &UnknownPaths::none(), None).iter().map(|it| it.to_string().into()).collect()
+    check(kind, &value, &UnknownPaths::none(), None)
+        .iter()
+        .map(|it| it.to_string().into())
+        .collect()
 }

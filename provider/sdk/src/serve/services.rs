@@ -77,7 +77,7 @@ impl health_server::Health for Health {
 
     async fn watch(&self, request: Request<HealthCheckRequest>) -> Result<Response<Items<HealthCheckResponse>>, Status> {
         let status = status(&request.get_ref().service)?;
-        let stream = stream::once(async { Ok(status) }).chain(silent(self.end.clone()));
+        let stream = stream::once(async move { Ok(status) }).chain(silent(self.end.clone()));
         Ok(Response::new(Box::pin(stream)))
     }
 }

@@ -13,7 +13,7 @@ mod selectors;
 
 use crate::objects::with_meaning;
 use crate::provider::Joiner;
-use schema::Ec2NodeClass;
+pub(crate) use schema::Ec2NodeClass;
 use tfplugin::{
     ApplyRequest, Context, Diagnostics, ImportBy, Model as _, NoIdentity, Plan, PlanRequest, Resource, Schema, State,
     async_trait,

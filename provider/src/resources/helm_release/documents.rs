@@ -76,7 +76,8 @@ pub(super) fn differing_paths(left: &Json, right: &Json) -> Vec<String> {
                 keys.dedup();
                 for key in keys {
                     let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
-                    walk(&path, &left[key.as_str()], &right[key.as_str()], found);
+                    let at = |map: &serde_json::Map<String, Json>| map.get(key).cloned().unwrap_or_default();
+                    walk(&path, &at(left), &at(right), found);
                 }
             }
             _ => found.push(path.to_owned()),

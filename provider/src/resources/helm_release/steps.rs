@@ -3,7 +3,7 @@
 use super::documents::merged;
 use super::schema::HelmRelease;
 use super::validate::source;
-use crate::cluster::{Cluster, Pace, Waited, poll};
+use crate::cluster::{Cluster, Ended, Pace, Waiting};
 use crate::helm::{
     Adopt, Helm, HelmError, Owner, RUN_LABEL, Readiness, Record, Rollback, Status, Storage, Takeover, Uninstall, Upgrade,
     Workspace, apply_crds, decide, find, readiness_of, rendered,
@@ -58,32 +58,27 @@ impl Run<'_> {
     /// Clears the way: answers what was done about a release that is there already, if anything.
     pub(super) async fn take_over(&self, adopt: Adopt) -> Result<Option<String>, HelmError> {
         let storage = self.storage().await?;
-        let mut waiting = String::new();
-        let waited = poll(Pace::SLOW, self.limit(), self.cancel, async || {
+        let mut waiting = Waiting::new(Pace::SLOW, self.limit(), self.cancel);
+        loop {
             let found = storage.found(Timestamp::now()).await?;
-            match decide(self.name(), found.as_ref(), adopt) {
-                Takeover::Install => Ok(Some(Ok(None))),
-                Takeover::Continue { explanation } => Ok(Some(Ok(Some(explanation)))),
-                Takeover::Refuse { explanation } => Ok(Some(Err(explanation))),
+            let holds = match decide(self.name(), found.as_ref(), adopt) {
+                Takeover::Install => return Ok(None),
+                Takeover::Continue { explanation } => return Ok(Some(explanation)),
+                Takeover::Refuse { explanation } => return Err(HelmError::Taken(explanation)),
                 Takeover::Release { explanation } => {
                     if let Some(found) = found {
                         storage.mark_failed(found.revision, "left unfinished by a run that ended before Helm did").await?;
                     }
-                    Ok(Some(Ok(Some(explanation))))
+                    return Ok(Some(explanation));
                 }
-                Takeover::Wait { explanation } => {
-                    tracing::info!(explanation, "waiting for the release");
-                    waiting = explanation;
-                    Ok::<_, HelmError>(None)
-                }
+                Takeover::Wait { explanation } => explanation,
+            };
+            tracing::info!(holds, "waiting for the release");
+            match waiting.pause().await {
+                Ok(()) => {}
+                Err(Ended::TimedOut) => return Err(HelmError::Taken(format!("{holds}. Apply again when it has ended"))),
+                Err(Ended::Cancelled) => return Err(HelmError::Cancelled { verb: "upgrade".to_owned() }),
             }
-        })
-        .await?;
-        match waited {
-            Waited::Done(Ok(explanation)) => Ok(explanation),
-            Waited::Done(Err(refusal)) => Err(HelmError::Taken(refusal)),
-            Waited::TimedOut => Err(HelmError::Taken(format!("{waiting}. Apply again when it has ended"))),
-            Waited::Cancelled => Err(HelmError::Cancelled { verb: "upgrade".to_owned() }),
         }
     }
 
@@ -165,23 +160,21 @@ impl Run<'_> {
         }
         let objects = rendered(record)?;
         let mut last = Readiness { reasons: Vec::new() };
-        let waited = poll(Pace::QUICK, self.limit(), self.cancel, async || {
-            match readiness_of(self.cluster, self.namespace(), &objects).await {
-                Ok(readiness) => {
-                    let ready = readiness.is_ready();
-                    last = readiness;
-                    Ok(ready.then_some(()))
-                }
-                Err(HelmError::Cluster(error)) if error.is_transient() => Ok(None),
-                Err(error) => Err(error),
+        let mut waiting = Waiting::new(Pace::QUICK, self.limit(), self.cancel);
+        loop {
+            match waiting.probe(readiness_of(self.cluster, self.namespace(), &objects)).await {
+                Ok(Ok(readiness)) if readiness.is_ready() => return Ok(Workloads::Ready),
+                Ok(Ok(readiness)) => last = readiness,
+                Ok(Err(HelmError::Cluster(error))) if error.is_transient() => {}
+                Ok(Err(error)) => return Err(error),
+                Err(_) => return Ok(Workloads::NotWaited),
             }
-        })
-        .await?;
-        Ok(match waited {
-            Waited::Done(()) => Workloads::Ready,
-            Waited::Cancelled => Workloads::NotWaited,
-            Waited::TimedOut => Workloads::NotReady(last.reasons),
-        })
+            match waiting.pause().await {
+                Ok(()) => {}
+                Err(Ended::TimedOut) => return Ok(Workloads::NotReady(last.reasons)),
+                Err(Ended::Cancelled) => return Ok(Workloads::NotWaited),
+            }
+        }
     }
 
     /// The newest revision that worked, and its number.

@@ -11,7 +11,7 @@ mod validate;
 
 use crate::objects::with_meaning;
 use crate::provider::Joiner;
-use schema::NodePool;
+pub(crate) use schema::NodePool;
 use tfplugin::{
     ApplyRequest, Context, Diagnostics, ImportBy, Model as _, NoIdentity, Plan, PlanRequest, Resource, Schema, State,
     async_trait,

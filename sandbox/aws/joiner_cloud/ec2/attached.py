@@ -140,7 +140,9 @@ def attribute(world: World, call: Call) -> Any:
         "disableApiStop": {"DisableApiStop": {"Value": False}},
         "ebsOptimized": {"EbsOptimized": {"Value": bool(instance.extras.get("EbsOptimized"))}},
         "instanceInitiatedShutdownBehavior": {
-            "InstanceInitiatedShutdownBehavior": {"Value": instance.extras.get("InstanceInitiatedShutdownBehavior", "stop")}
+            "InstanceInitiatedShutdownBehavior": {
+                "Value": instance.extras.get("InstanceInitiatedShutdownBehavior", "stop")
+            }
         },
         "rootDeviceName": {"RootDeviceName": {"Value": instance.root_device}},
         "sourceDestCheck": {"SourceDestCheck": {"Value": True}},
@@ -148,7 +150,10 @@ def attribute(world: World, call: Call) -> Any:
         "enaSupport": {"EnaSupport": {"Value": True}},
     }
     if name not in values:
-        raise AwsError("InvalidParameterValue", f"The sandbox does not know the attribute '{name}'; one of {', '.join(sorted(values))} is expected")
+        raise AwsError(
+            "InvalidParameterValue",
+            f"The sandbox does not know the attribute '{name}'; one of {', '.join(sorted(values))} is expected",
+        )
     return {"InstanceId": instance.id, **values[name]}
 
 

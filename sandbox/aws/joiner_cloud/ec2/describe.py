@@ -60,7 +60,13 @@ def describe_one(i: Instance) -> dict[str, Any]:
     """An instance in EC2's shape."""
     gone = i.state == "terminated"
     held = i.state not in ("shutting-down", "terminated")
-    placement = {"AvailabilityZone": i.zone, "AvailabilityZoneId": i.zone_id, "Tenancy": "default", "GroupName": "", **i.placement}
+    placement = {
+        "AvailabilityZone": i.zone,
+        "AvailabilityZoneId": i.zone_id,
+        "Tenancy": "default",
+        "GroupName": "",
+        **i.placement,
+    }
     placement["AvailabilityZone"] = i.zone
     out: dict[str, Any] = {
         "InstanceId": i.id, "ImageId": i.image_id, "State": state(i.state), "InstanceType": i.type, "Architecture": i.arch,
@@ -126,7 +132,9 @@ def describe_instances(world: World, call: Call) -> dict[str, Any]:
     if params.get("DryRun"):
         raise dry_run()
     if ids and params.get("MaxResults") is not None:
-        raise AwsError("InvalidParameterCombination", "The parameter instancesSet cannot be used with the parameter maxResults")
+        raise AwsError(
+            "InvalidParameterCombination", "The parameter instancesSet cannot be used with the parameter maxResults"
+        )
     found = by_ids(world, ids) if ids else list(world.ec2.instances.values())
     wanted = compile_filters(params.get("Filters"), FILTERS)
     found = [i for i in found if wanted(i)]
@@ -136,7 +144,12 @@ def describe_instances(world: World, call: Call) -> dict[str, Any]:
         reservations.setdefault(instance.reservation_id, []).append(instance)
     return {
         "Reservations": [
-            {"ReservationId": key, "OwnerId": group[0].owner, "Groups": [], "Instances": [instance_xml(i) for i in group]}
+            {
+                "ReservationId": key,
+                "OwnerId": group[0].owner,
+                "Groups": [],
+                "Instances": [instance_xml(i) for i in group],
+            }
             for key, group in reservations.items()
         ],
         "NextToken": token,
@@ -156,7 +169,8 @@ def by_ids(world: World, ids: list[str]) -> list[Instance]:
 
 
 STATUS_FILTERS = {
-    name: FILTERS[name] for name in ("instance-state-name", "instance-state-code", "availability-zone", "availability-zone-id")
+    name: FILTERS[name]
+    for name in ("instance-state-name", "instance-state-code", "availability-zone", "availability-zone-id")
 } | {
     "instance-status.status": lambda i: "ok",
     "system-status.status": lambda i: "ok",

@@ -13,7 +13,9 @@ from ..world import World
 @action("ec2", "DescribeCapacityReservations", locks=False)
 def reservations(world: World, call: Call) -> dict[str, Any]:
     for wanted in call.params.get("CapacityReservationIds") or []:
-        raise AwsError("InvalidCapacityReservationId.NotFound", f"The Capacity Reservation ID '{wanted}' does not exist")
+        raise AwsError(
+            "InvalidCapacityReservationId.NotFound", f"The Capacity Reservation ID '{wanted}' does not exist"
+        )
     return {"CapacityReservations": []}
 
 

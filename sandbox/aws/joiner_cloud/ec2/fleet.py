@@ -29,7 +29,9 @@ CARRIED = ("InstanceType", "MaxPrice", "SubnetId", "AvailabilityZone", "Weighted
 class Pool:
     """One candidate: where its parameters come from, its place in the order, and its plan or its error."""
 
-    def __init__(self, config: dict[str, Any], template: dict[str, str], data: dict[str, Any], override: dict[str, Any]) -> None:
+    def __init__(
+        self, config: dict[str, Any], template: dict[str, str], data: dict[str, Any], override: dict[str, Any]
+    ) -> None:
         self.config, self.template, self.data, self.override = config, template, data, override
         self.plan: Plan | None = None
         self.error: AwsError | None = None
@@ -91,7 +93,9 @@ def _targets(params: dict[str, Any]) -> tuple[int, int]:
     on_demand, spot = spec.get("OnDemandTargetCapacity"), spec.get("SpotTargetCapacity")
     rest = total - (on_demand or 0) - (spot or 0)
     if rest < 0:
-        raise AwsError("InvalidParameterValue", "OnDemandTargetCapacity and SpotTargetCapacity exceed TotalTargetCapacity")
+        raise AwsError(
+            "InvalidParameterValue", "OnDemandTargetCapacity and SpotTargetCapacity exceed TotalTargetCapacity"
+        )
     default = spec.get("DefaultTargetCapacityType", "on-demand")
     if default == "spot":
         return on_demand or 0, (spot or 0) + rest
@@ -129,7 +133,9 @@ def _merged(pool: Pool, params: dict[str, Any]) -> dict[str, Any]:
             data[name] = override[name]
     if override.get("SubnetId"):
         data["SubnetId"] = override["SubnetId"]
-        data["NetworkInterfaces"] = [{**n, "SubnetId": override["SubnetId"]} for n in data.get("NetworkInterfaces") or []]
+        data["NetworkInterfaces"] = [
+            {**n, "SubnetId": override["SubnetId"]} for n in data.get("NetworkInterfaces") or []
+        ]
     if override.get("BlockDeviceMappings"):
         data["BlockDeviceMappings"] = override["BlockDeviceMappings"]
     if override.get("Placement"):
@@ -139,7 +145,14 @@ def _merged(pool: Pool, params: dict[str, Any]) -> dict[str, Any]:
 
 
 def _fulfil(
-    world: World, call: Call, fleet: Fleet, pools: list[Pool], capacity_type: str, wanted: int, options: dict[str, Any], reservation: str
+    world: World,
+    call: Call,
+    fleet: Fleet,
+    pools: list[Pool],
+    capacity_type: str,
+    wanted: int,
+    options: dict[str, Any],
+    reservation: str,
 ) -> None:
     lifecycle = "spot" if capacity_type == SPOT else None
     candidates = []
@@ -181,7 +194,9 @@ def _fulfil(
             ranked.append(pool)
     if launched and wanted - left < (options.get("MinTargetCapacity") or 0):
         for instance in launched:
-            mark_shutting_down(world, instance, "Server.SpotInstanceShutdown", "The fleet's minimum target capacity was not reached")
+            mark_shutting_down(
+                world, instance, "Server.SpotInstanceShutdown", "The fleet's minimum target capacity was not reached"
+            )
         fleet.instances.clear()
 
 
@@ -248,12 +263,24 @@ def delete_fleets(world: World, call: Call) -> dict[str, Any]:
     for fleet_id in call.params.get("FleetIds") or []:
         fleet = world.ec2.fleets.get(fleet_id)
         if fleet is None:
-            failed.append({"FleetId": fleet_id, "Error": {"Code": "fleetIdDoesNotExist", "Message": f"The fleet ID '{fleet_id}' does not exist"}})
+            failed.append(
+                {
+                    "FleetId": fleet_id,
+                    "Error": {"Code": "fleetIdDoesNotExist", "Message": f"The fleet ID '{fleet_id}' does not exist"},
+                }
+            )
             continue
-        previous, fleet.state = fleet.state, "deleted_terminating" if call.params.get("TerminateInstances") else "deleted"
+        previous, fleet.state = (
+            fleet.state,
+            "deleted_terminating" if call.params.get("TerminateInstances") else "deleted",
+        )
         for instance in [i for i in world.ec2.instances.values() if i.fleet_id == fleet_id]:
             if call.params.get("TerminateInstances"):
-                mark_shutting_down(world, instance, "Client.UserInitiatedShutdown", "Client.UserInitiatedShutdown: User initiated shutdown")
+                mark_shutting_down(
+                    world,
+                    instance,
+                    "Client.UserInitiatedShutdown",
+                    "Client.UserInitiatedShutdown: User initiated shutdown",
+                )
         done.append({"FleetId": fleet_id, "PreviousFleetState": previous, "CurrentFleetState": fleet.state})
     return {"SuccessfulFleetDeletions": done, "UnsuccessfulFleetDeletions": failed}
-

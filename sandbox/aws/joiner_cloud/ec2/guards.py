@@ -43,5 +43,8 @@ def describe(world: World, call: Call) -> Any:
     for item in call.params.get("Filters") or []:
         name = item.get("Name", "")
         if name not in known and name != "tag-key" and not name.startswith("tag:"):
-            raise AwsError("InvalidParameterValue", f"The filter '{name}' is invalid (the sandbox knows tag:<key>, tag-key, {', '.join(known)})")
+            raise AwsError(
+                "InvalidParameterValue",
+                f"The filter '{name}' is invalid (the sandbox knows tag:<key>, tag-key, {', '.join(known)})",
+            )
     return PASS

@@ -24,7 +24,11 @@ KUBERNETES = tuple(f"1.{minor}" for minor in range(30, 38))
 ARCHES = ("x86_64", "arm64")
 EKS_OWNER, BOTTLEROCKET_OWNER = "602401143452", "092701018921"
 # (release, published); the newest last
-AL2023 = (("20260611", "2026-06-11T18:04:05Z"), ("20260715", "2026-07-15T18:04:05Z"), ("20260812", "2026-08-12T18:04:05Z"))
+AL2023 = (
+    ("20260611", "2026-06-11T18:04:05Z"),
+    ("20260715", "2026-07-15T18:04:05Z"),
+    ("20260812", "2026-08-12T18:04:05Z"),
+)
 AL2023_VARIANTS = {"standard": ARCHES, "nvidia": ARCHES, "neuron": ("x86_64",)}
 BOTTLEROCKET = (
     ("1.58.0", "a1b2c3d4", "2026-06-18T10:11:12Z"),
@@ -66,7 +70,13 @@ def bottlerocket_name(kubernetes: str, arch: str, variant: str, version: str, bu
 
 def _disk(device: str, size: int, region: str, name: str) -> dict[str, Any]:
     snapshot = "snap-0" + hashlib.sha256(f"{region}/{name}/{device}".encode()).hexdigest()[:16]
-    ebs = {"DeleteOnTermination": True, "SnapshotId": snapshot, "VolumeSize": size, "VolumeType": "gp3", "Encrypted": False}
+    ebs = {
+        "DeleteOnTermination": True,
+        "SnapshotId": snapshot,
+        "VolumeSize": size,
+        "VolumeType": "gp3",
+        "Encrypted": False,
+    }
     return {"DeviceName": device, "Ebs": ebs}
 
 
@@ -81,7 +91,19 @@ def published(region: str) -> list[Image]:
                     text = f"EKS-optimized Kubernetes node based on Amazon Linux 2023, (k8s: {kubernetes}, containerd: 2.1.*)"
                     disks = [_disk("/dev/xvda", 20, region, name)]
                     out.append(
-                        Image(image_id(region, name), name, EKS_OWNER, "amazon", arch, "/dev/xvda", from_iso(stamp), text, disks, "AL2023", {})
+                        Image(
+                            image_id(region, name),
+                            name,
+                            EKS_OWNER,
+                            "amazon",
+                            arch,
+                            "/dev/xvda",
+                            from_iso(stamp),
+                            text,
+                            disks,
+                            "AL2023",
+                            {},
+                        )
                     )
         for variant in BOTTLEROCKET_VARIANTS:
             for arch in ARCHES:

@@ -52,7 +52,9 @@ def run_instances(world: World, call: Call) -> dict[str, Any]:
     params = call.params
     low, high = int(params.get("MinCount") or 1), int(params.get("MaxCount") or 1)
     if not 1 <= low <= high:
-        raise AwsError("InvalidParameterValue", f"MinCount {low} and MaxCount {high} must satisfy 1 <= MinCount <= MaxCount")
+        raise AwsError(
+            "InvalidParameterValue", f"MinCount {low} and MaxCount {high} must satisfy 1 <= MinCount <= MaxCount"
+        )
     data, where = run_data(world, params)
     market = data.get("InstanceMarketOptions") or {}
     lifecycle = "spot" if market.get("MarketType") == "spot" else None
@@ -94,7 +96,9 @@ def mark_shutting_down(world: World, instance: Instance, code: str, message: str
     now = time.time()
     instance.state_reason = (code, message)
     stamp = time.strftime("%Y-%m-%d %H:%M:%S GMT", time.gmtime(now))
-    instance.transition_reason = f"User initiated ({stamp})" if code.startswith("Client.User") else f"Service initiated ({stamp})"
+    instance.transition_reason = (
+        f"User initiated ({stamp})" if code.startswith("Client.User") else f"Service initiated ({stamp})"
+    )
     discard(world, instance, world.region_of(instance))
     if instance.spot_request_id:
         request = world.ec2.spot_requests.get(instance.spot_request_id)
@@ -123,7 +127,9 @@ def terminate(world: World, call: Call) -> dict[str, Any]:
     out = []
     for instance in chosen:
         before = instance.state
-        mark_shutting_down(world, instance, "Client.UserInitiatedShutdown", "Client.UserInitiatedShutdown: User initiated shutdown")
+        mark_shutting_down(
+            world, instance, "Client.UserInitiatedShutdown", "Client.UserInitiatedShutdown: User initiated shutdown"
+        )
         out.append(_change(instance, before))
     return {"TerminatingInstances": out}
 
@@ -137,9 +143,15 @@ def stop(world: World, call: Call) -> dict[str, Any]:
     for instance in chosen:
         before = instance.state
         if before not in ("running", "stopping", "stopped"):
-            raise AwsError("IncorrectInstanceState", f"This instance '{instance.id}' is not in a state from which it can be stopped.")
+            raise AwsError(
+                "IncorrectInstanceState",
+                f"This instance '{instance.id}' is not in a state from which it can be stopped.",
+            )
         if before == "running":
-            instance.state_reason = ("Client.UserInitiatedShutdown", "Client.UserInitiatedShutdown: User initiated shutdown")
+            instance.state_reason = (
+                "Client.UserInitiatedShutdown",
+                "Client.UserInitiatedShutdown: User initiated shutdown",
+            )
             world.ec2.set_state(instance, "stopping")
             world.ec2.later(time.time() + world.settings.shutting_down_seconds, instance.id, "stopped")
         out.append(_change(instance, before))
@@ -159,7 +171,10 @@ def start(world: World, call: Call) -> dict[str, Any]:
             world.ec2.set_state(instance, "pending")
             world.ec2.later(time.time() + world.settings.pending_seconds, instance.id, "running")
         elif before not in ("pending", "running"):
-            raise AwsError("IncorrectInstanceState", f"The instance '{instance.id}' is not in a state from which it can be started.")
+            raise AwsError(
+                "IncorrectInstanceState",
+                f"The instance '{instance.id}' is not in a state from which it can be started.",
+            )
         out.append(_change(instance, before))
     return {"StartingInstances": out}
 

@@ -48,7 +48,13 @@ class Plan:
 
 
 def make_plan(
-    world: World, data: dict[str, Any], *, region: str, zone: str | None, lifecycle: str | None, ignore: tuple[str, ...] = ()
+    world: World,
+    data: dict[str, Any],
+    *,
+    region: str,
+    zone: str | None,
+    lifecycle: str | None,
+    ignore: tuple[str, ...] = (),
 ) -> Plan:
     """Resolves names to things and raises what EC2 would answer for a pool that cannot work."""
     type_name = data.get("InstanceType")
@@ -73,7 +79,8 @@ def make_plan(
             "Unsupported",
             f"Your requested instance type ({type_name}) is not supported in your requested Availability Zone "
             f"({plan.zone}). Please retry your request by not specifying an Availability Zone or choosing "
-            + (", ".join(sorted(catalogue.offered(region).get(type_name, ()))) or "another region") + ".",
+            + (", ".join(sorted(catalogue.offered(region).get(type_name, ()))) or "another region")
+            + ".",
         )
     if lifecycle == "spot" and "spot" not in catalogue.types()[type_name].get("SupportedUsageClasses", []):
         raise AwsError("Unsupported", f"The requested instance type ({type_name}) is not supported as spot.")
@@ -134,7 +141,9 @@ def check_capacity(world: World, plan: Plan) -> None:
     if not world.faults.insufficient_capacity(plan.type, plan.zone, capacity_type):
         return
     if plan.lifecycle == "spot":
-        raise AwsError("InsufficientInstanceCapacity", "There is no Spot capacity available that matches your request.", 500)
+        raise AwsError(
+            "InsufficientInstanceCapacity", "There is no Spot capacity available that matches your request.", 500
+        )
     raise AwsError(
         "InsufficientInstanceCapacity",
         f"We currently do not have sufficient {plan.type} capacity in the Availability Zone you requested ({plan.zone}). "
@@ -158,7 +167,9 @@ def check_price(world: World, plan: Plan, region: str) -> None:
             )
 
 
-def launch(world: World, plan: Plan, count: int, region: str, reservation_id: str, first_index: int = 0) -> list[Instance]:
+def launch(
+    world: World, plan: Plan, count: int, region: str, reservation_id: str, first_index: int = 0
+) -> list[Instance]:
     """Creates ``count`` instances; all of them or, when addresses run out, none."""
     made: list[Instance] = []
     try:

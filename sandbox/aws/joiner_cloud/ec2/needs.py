@@ -50,7 +50,11 @@ def ec2_needs(world: World, call: Call) -> list[Need]:
     if name in MANY_INSTANCES:
         return [_existing(world, call, call.name, i, {}) for i in call.params.get("InstanceIds") or []]
     if name in ("CreateTags", "DeleteTags"):
-        tags = tag_dict(call.params.get("Tags")) if name == "CreateTags" else {t.get("Key", ""): t.get("Value", "") for t in call.params.get("Tags") or []}
+        tags = (
+            tag_dict(call.params.get("Tags"))
+            if name == "CreateTags"
+            else {t.get("Key", ""): t.get("Value", "") for t in call.params.get("Tags") or []}
+        )
         return [_existing(world, call, call.name, i, request_tags(tags)) for i in call.params.get("Resources") or []]
     if name.startswith("Describe"):
         return [Need(call.name, "*")]
@@ -59,7 +63,9 @@ def ec2_needs(world: World, call: Call) -> list[Need]:
 
 def _existing(world: World, call: Call, action: str, identity: str, more: Context) -> Need:
     kind = KINDS.get(identity.partition("-")[0], identity.partition("-")[0])
-    return Need(action, arn(call.region, kind, identity), {**resource_tags(_tags(world, call.region, identity), "ec2"), **more})
+    return Need(
+        action, arn(call.region, kind, identity), {**resource_tags(_tags(world, call.region, identity), "ec2"), **more}
+    )
 
 
 def _tags(world: World, region: str, identity: str) -> dict[str, str]:
@@ -97,7 +103,13 @@ def _fleet(world: World, call: Call) -> list[Need]:
         base = version_of(template, spec.get("Version")).data
         specs = (base.get("TagSpecifications") or []) + (params.get("TagSpecifications") or [])
         for override in config.get("Overrides") or [{}]:
-            datas.append({**base, **{k: v for k, v in override.items() if k in ("ImageId", "SubnetId")}, "TagSpecifications": specs})
+            datas.append(
+                {
+                    **base,
+                    **{k: v for k, v in override.items() if k in ("ImageId", "SubnetId")},
+                    "TagSpecifications": specs,
+                }
+            )
     spot = (params.get("TargetCapacitySpecification") or {}).get("DefaultTargetCapacityType") == "spot"
     actions = ["ec2:RunInstances", "ec2:CreateFleet"]
     fleet_tags = tags_for(params.get("TagSpecifications"), "fleet")
@@ -105,7 +117,12 @@ def _fleet(world: World, call: Call) -> list[Need]:
 
 
 def _launch(
-    world: World, call: Call, datas: list[dict[str, Any]], templates: list[dict[str, Any]], actions: list[str], spot: bool
+    world: World,
+    call: Call,
+    datas: list[dict[str, Any]],
+    templates: list[dict[str, Any]],
+    actions: list[str],
+    spot: bool,
 ) -> list[Need]:
     out: list[Need] = []
     for spec in templates:
@@ -116,7 +133,11 @@ def _launch(
         if str(data.get("ImageId", "")).startswith("ami-"):
             used[data["ImageId"]] = None
         interfaces = data.get("NetworkInterfaces") or []
-        for identity in [data.get("SubnetId"), *(data.get("SecurityGroupIds") or []), *(n.get("SubnetId") for n in interfaces)]:
+        for identity in [
+            data.get("SubnetId"),
+            *(data.get("SecurityGroupIds") or []),
+            *(n.get("SubnetId") for n in interfaces),
+        ]:
             if identity:
                 used[identity] = None
         for entry in interfaces:

@@ -46,7 +46,11 @@ def history(world: World, call: Call) -> dict[str, Any]:
     chosen = set(types) if types else None
     rows = []
     for name, where in catalogue.offerings(call.region, "availability-zone"):
-        if (chosen is None or name in chosen) and zone in (None, where) and "spot" in table[name].get("SupportedUsageClasses", []):
+        if (
+            (chosen is None or name in chosen)
+            and zone in (None, where)
+            and "spot" in table[name].get("SupportedUsageClasses", [])
+        ):
             price = prices.dollars(prices.spot(call.region, name, where))
             rows += [(name, where, p, price, stamp) for p in products if p in SAME_PRICE]
     wanted = compile_filters(params.get("Filters"), FILTERS)
@@ -78,7 +82,9 @@ def requests(world: World, call: Call) -> dict[str, Any]:
     ids = call.params.get("SpotInstanceRequestIds")
     for wanted_id in ids or []:
         if wanted_id not in world.ec2.spot_requests:
-            raise AwsError("InvalidSpotInstanceRequestID.NotFound", f"The spot instance request ID '{wanted_id}' does not exist")
+            raise AwsError(
+                "InvalidSpotInstanceRequestID.NotFound", f"The spot instance request ID '{wanted_id}' does not exist"
+            )
     found = [r for r in world.ec2.spot_requests.values() if wanted(r) and (not ids or r.id in ids)]
     return {
         "SpotInstanceRequests": [
@@ -99,7 +105,9 @@ def cancel(world: World, call: Call) -> dict[str, Any]:
     for request_id in call.params.get("SpotInstanceRequestIds") or []:
         request = world.ec2.spot_requests.get(request_id)
         if request is None:
-            raise AwsError("InvalidSpotInstanceRequestID.NotFound", f"The spot instance request ID '{request_id}' does not exist")
+            raise AwsError(
+                "InvalidSpotInstanceRequestID.NotFound", f"The spot instance request ID '{request_id}' does not exist"
+            )
         request.state, request.status = "cancelled", "request-canceled-and-instance-running"
         out.append({"SpotInstanceRequestId": request_id, "State": "cancelled"})
     return {"CancelledSpotInstanceRequests": out}

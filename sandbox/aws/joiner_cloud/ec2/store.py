@@ -132,16 +132,25 @@ class Store:
         """The record with this id that carries ``tags``, or None when it is not ours."""
         prefix = resource_id.partition("-")[0]
         table: dict[str, Any] | None = {
-            "i": self.instances, "vol": self.volumes, "eni": self.interfaces, "lt": self.templates,
-            "ami": self.images, "fleet": self.fleets, "sir": self.spot_requests,
+            "i": self.instances,
+            "vol": self.volumes,
+            "eni": self.interfaces,
+            "lt": self.templates,
+            "ami": self.images,
+            "fleet": self.fleets,
+            "sir": self.spot_requests,
         }.get(prefix)
         return table.get(resource_id) if table is not None else None
 
     def all_tagged(self) -> Iterator[tuple[str, str, dict[str, str]]]:
         """(id, resource type, tags) of all our records."""
         for kind, table in (
-            ("instance", self.instances), ("volume", self.volumes), ("network-interface", self.interfaces),
-            ("launch-template", self.templates), ("image", self.images), ("fleet", self.fleets),
+            ("instance", self.instances),
+            ("volume", self.volumes),
+            ("network-interface", self.interfaces),
+            ("launch-template", self.templates),
+            ("image", self.images),
+            ("fleet", self.fleets),
             ("spot-instances-request", self.spot_requests),
         ):
             for record in table.values():

@@ -28,7 +28,8 @@ def order(capacity_type: str, strategy: str | None, region: str, pools: list[Any
     strategy = {"lowestPrice": "lowest-price", "capacityOptimized": "capacity-optimized"}.get(strategy, strategy)
     if strategy not in known:
         raise AwsError(
-            "InvalidParameterValue", f"Unknown {capacity_type} allocation strategy '{strategy}'; one of {', '.join(known)} is expected"
+            "InvalidParameterValue",
+            f"Unknown {capacity_type} allocation strategy '{strategy}'; one of {', '.join(known)} is expected",
         )
 
     def rank(pool: Any) -> tuple[Any, ...]:

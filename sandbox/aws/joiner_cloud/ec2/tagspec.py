@@ -21,7 +21,9 @@ def tag_dict(tags: list[dict[str, str]] | None) -> dict[str, str]:
         if key.lower().startswith("aws:"):
             raise AwsError("InvalidParameterValue", "Tag keys starting with 'aws:' are reserved for internal use")
         if len(key) > 128 or len(value) > 256:
-            raise AwsError("InvalidParameterValue", f"Tag '{key}' is too long: 128 characters for a key, 256 for a value")
+            raise AwsError(
+                "InvalidParameterValue", f"Tag '{key}' is too long: 128 characters for a key, 256 for a value"
+            )
         if key in out:
             raise AwsError("InvalidParameterValue", f"Duplicate tag key '{key}' specified.")
         out[key] = value

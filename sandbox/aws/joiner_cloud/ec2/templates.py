@@ -62,7 +62,9 @@ def version_of(template: Template, version: str | None) -> TemplateVersion:
 
 def _number(text: str) -> int:
     if not text.isdigit():
-        raise AwsError("InvalidLaunchTemplateVersion", f"'{text}' is no version; a number, $Latest or $Default is expected")
+        raise AwsError(
+            "InvalidLaunchTemplateVersion", f"'{text}' is no version; a number, $Latest or $Default is expected"
+        )
     return int(text)
 
 
@@ -98,7 +100,10 @@ def create_launch_template(world: World, call: Call) -> dict[str, Any]:
     if not name:
         raise missing("LaunchTemplateName")
     if not 3 <= len(name) <= 128:
-        raise AwsError("InvalidLaunchTemplateName.MalformedException", f"The launch template name '{name}' must be 3 to 128 characters long")
+        raise AwsError(
+            "InvalidLaunchTemplateName.MalformedException",
+            f"The launch template name '{name}' must be 3 to 128 characters long",
+        )
     data = params.get("LaunchTemplateData")
     if not data:
         raise missing("LaunchTemplateData")
@@ -157,7 +162,9 @@ def delete_versions(world: World, call: Call) -> dict[str, Any]:
         if version.number == template.default:
             raise AwsError("OperationNotPermitted", "The default version cannot be deleted")
         template.versions.remove(version)
-        done.append({"LaunchTemplateId": template.id, "LaunchTemplateName": template.name, "VersionNumber": version.number})
+        done.append(
+            {"LaunchTemplateId": template.id, "LaunchTemplateName": template.name, "VersionNumber": version.number}
+        )
     return {"SuccessfullyDeletedLaunchTemplateVersions": done}
 
 

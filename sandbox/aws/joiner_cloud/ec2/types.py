@@ -54,7 +54,9 @@ def describe_types(world: World, call: Call) -> dict[str, Any]:
             raise AwsError("InvalidParameterCombination", "MaxResults may not be combined with InstanceTypes")
         lost = [n for n in names if n not in table or (here and n not in here)]
         if lost:
-            raise AwsError("InvalidInstanceType", f"The following supplied instance types do not exist: [{', '.join(lost)}]")
+            raise AwsError(
+                "InvalidInstanceType", f"The following supplied instance types do not exist: [{', '.join(lost)}]"
+            )
     else:
         names = sorted(n for n in table if not here or n in here)
     wanted = compile_filters(params.get("Filters"), _filters())

@@ -1,0 +1,46 @@
+//! The product's first promise: one apply brings up a cluster that gives its own pods their nodes. With every core.
+
+use std::time::Duration;
+
+use anyhow::{Result, ensure};
+use joiner_tests::{Cloud, cluster, cores, Workspace};
+
+const PATIENCE: Duration = Duration::from_secs(60);
+
+#[tokio::test]
+async fn one_apply_then_nodes_then_no_changes_then_nothing_left() -> Result<()> {
+    for kind in cores() {
+        let cloud = Cloud::start(Duration::from_millis(500)).await?;
+        let workspace = Workspace::of(&cloud, kind, "examples/quickstart")?;
+        workspace.apply(&[])?;
+        workspace.plan_is_empty()?;
+
+        let client = cloud.client().await?;
+        cloud.kubectl(&["apply", "-f", &workspace.file("deployment.yaml")])?;
+        cloud.kubectl(&["scale", "deployment", "--all", "--replicas=10"])?;
+        cluster::pods_run(&client, "default", 10, PATIENCE).await?;
+        ensure!(!cluster::claims(&client).await?.is_empty(), "pods run without a NodeClaim");
+        workspace.plan_is_empty()?;
+
+        workspace.destroy()?;
+        let left = cloud.leftovers().await?;
+        ensure!(left.is_empty(), "{kind:?} left {left:?}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_replaced_cluster_gets_its_objects_in_the_same_apply() -> Result<()> {
+    for kind in cores() {
+        let cloud = Cloud::start(Duration::ZERO).await?;
+        let workspace = Workspace::of(&cloud, kind, "examples/quickstart")?;
+        workspace.apply(&[])?;
+        let before = cloud.kubectl(&["get", "nodepools", "-o", "jsonpath={.items[*].metadata.uid}"])?;
+        workspace.apply(&["-replace=sandbox_cluster.this"])?;
+        let after = cloud.kubectl(&["get", "nodepools", "-o", "jsonpath={.items[*].metadata.uid}"])?;
+        ensure!(!after.is_empty(), "{kind:?}: the new cluster has no pool");
+        ensure!(before != after, "{kind:?}: the cluster was not replaced");
+        workspace.plan_is_empty()?;
+    }
+    Ok(())
+}
