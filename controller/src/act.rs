@@ -15,9 +15,10 @@ mod pod_evict;
 mod pool_patch;
 mod terminate;
 
+pub(crate) use claim_create::fresh_name;
 pub(crate) use claim_patch::ClaimStatus;
 pub(crate) use events::{Event, Events, Object, nominated, of_schedule as events_of_schedule};
-pub(crate) use launch::{Got, Launching};
+pub(crate) use launch::{Got, Launching, Under};
 pub(crate) use node_patch::NodeChange;
 pub(crate) use pod_evict::Evicted;
 pub(crate) use pool_patch::PoolStatus;
@@ -112,3 +113,8 @@ pub(crate) fn gone_is_fine(result: Result<(), Failed>) -> Result<(), Failed> {
         other => other,
     }
 }
+
+#[cfg(test)]
+pub(crate) mod testing;
+#[cfg(test)]
+mod tests;

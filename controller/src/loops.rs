@@ -72,3 +72,6 @@ fn spawn(controller: &'static str, work: impl Future<Output = ()> + Send + 'stat
 fn signed(duration: Duration) -> SignedDuration {
     SignedDuration::try_from(duration).unwrap_or(SignedDuration::MAX)
 }
+
+#[cfg(test)]
+mod tests;

@@ -429,3 +429,6 @@ fn registered<M: prometheus_client::registry::Metric + Clone>(
 fn clamp(count: usize) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }
+
+#[cfg(test)]
+mod tests;

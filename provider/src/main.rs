@@ -20,5 +20,5 @@ fn main() -> ExitCode {
         address: "registry.opentofu.org/joiner-dev/joiner",
         version: env!("CARGO_PKG_VERSION"),
     };
-    serve(options, provider::JoinerProvider)
+    serve(options, provider::JoinerProvider::new())
 }

@@ -22,31 +22,29 @@ use crate::observe::{ClaimEntry, map};
 const ALPHABET: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
 
 impl Act {
-    /// Makes the claim under a fresh name `<pool>-xxxxx`.
-    pub(crate) async fn create_claim(&self, wanted: &NewClaim) -> Result<ClaimEntry, Failed> {
-        let object = object(wanted, &fresh_name(&wanted.pool));
+    /// Makes the claim under a name from [`fresh_name`].
+    pub(crate) async fn create_claim(&self, wanted: &NewClaim, name: &Text) -> Result<ClaimEntry, Failed> {
+        let object = object(wanted, name);
         let api: Api<NodeClaim> = Api::all(self.client.clone());
         let params = PostParams {
             field_manager: Some(super::FIELD_MANAGER.to_owned()),
             ..PostParams::default()
         };
-        let what = || format!("nodeclaim of nodepool {}", wanted.pool);
-        let created = api
-            .create(&params, &object)
-            .await
-            .map_err(|cause| Failed::api(what(), cause))?;
+        let created = api.create(&params, &object).await;
+        let created = created.map_err(|cause| Failed::api(format!("nodeclaim {name}"), cause))?;
         self.index.claim(&created);
         Ok(ClaimEntry::new(&created))
     }
 }
 
-fn fresh_name(pool: &str) -> String {
+/// A name that no claim has had: `<pool>-xxxxx`.
+pub(crate) fn fresh_name(pool: &str) -> Text {
     // As the API server does with generateName.
     let base: String = pool.chars().take(57).collect();
     let suffix: String = (0..5)
         .map(|_| char::from(ALPHABET[rand::random_range(0..ALPHABET.len())]))
         .collect();
-    format!("{base}-{suffix}")
+    format!("{base}-{suffix}").into()
 }
 
 fn object(wanted: &NewClaim, name: &str) -> NodeClaim {

@@ -2,8 +2,10 @@
 
 use joiner_core::snapshot::Pod;
 use k8s_openapi::api::core::v1 as k8s;
+use k8s_openapi::api::policy::v1::Eviction;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{DeleteOptions, ObjectMeta, Preconditions};
 use kube::Api;
-use kube::api::{DeleteParams, EvictParams, Preconditions};
+use kube::api::{DeleteParams, PostParams};
 
 use super::{Act, Failed, gone_is_fine};
 
@@ -22,19 +24,23 @@ impl Act {
     /// Evicts a pod, that very one and no later one of its name.
     pub(crate) async fn evict(&self, pod: &Pod) -> Result<Evicted, Failed> {
         let api: Api<k8s::Pod> = Api::namespaced(self.client.clone(), &pod.key.namespace);
-        let only_this = Preconditions {
-            uid: Some(pod.uid.to_string()),
-            resource_version: None,
+        // Not by `Api::evict`: kube 5 writes the options under a key that the API server does not read.
+        let eviction = Eviction {
+            metadata: ObjectMeta {
+                name: Some(pod.key.name.to_string()),
+                ..ObjectMeta::default()
+            },
+            delete_options: Some(DeleteOptions {
+                preconditions: Some(Preconditions {
+                    uid: Some(pod.uid.to_string()),
+                    resource_version: None,
+                }),
+                ..DeleteOptions::default()
+            }),
         };
-        let delete = DeleteParams {
-            preconditions: Some(only_this),
-            ..DeleteParams::default()
-        };
-        let params = EvictParams {
-            delete_options: Some(delete),
-            ..EvictParams::default()
-        };
-        let answer = api.evict(&pod.key.name, &params).await;
+        let answer: Result<serde_json::Value, kube::Error> = api
+            .create_subresource("eviction", &pod.key.name, &PostParams::default(), &eviction)
+            .await;
         let code = match &answer {
             Ok(_) => 200,
             Err(kube::Error::Api(status)) => status.code,
@@ -55,7 +61,7 @@ impl Act {
         let api: Api<k8s::Pod> = Api::namespaced(self.client.clone(), &pod.key.namespace);
         let params = DeleteParams {
             grace_period_seconds: Some(grace_seconds),
-            preconditions: Some(Preconditions {
+            preconditions: Some(kube::api::Preconditions {
                 uid: Some(pod.uid.to_string()),
                 resource_version: None,
             }),

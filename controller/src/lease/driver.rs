@@ -207,3 +207,77 @@ fn retry() -> Duration {
 fn deadline() -> Duration {
     RENEW_DEADLINE.unsigned_abs()
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::act::testing::{Seen, client, refusal};
+
+    fn held_by(holder: &str) -> Value {
+        json!({"metadata": {"name": "l", "namespace": "n", "resourceVersion": "3"},
+            "spec": {"holderIdentity": holder, "leaseDurationSeconds": 15, "leaseTransitions": 2}})
+    }
+
+    async fn attempt(
+        answer: impl Fn(&Seen) -> (u16, Value) + Send + Sync + 'static,
+    ) -> (Result<bool, u16>, Vec<Seen>) {
+        let (client, log) = client(answer);
+        let mut candidate = Leadership::new(client, "n", "l", Identity("me".to_owned()));
+        let result = candidate.attempt().await.map_err(|error| match error {
+            Error::Api(status) => status.code,
+            _ => 0,
+        });
+        let seen = log.lock().unwrap().clone();
+        (result, seen)
+    }
+
+    fn written(asked: &Seen) -> (u16, Value) {
+        (200, asked.body.clone())
+    }
+
+    #[tokio::test]
+    async fn a_lease_that_is_not_there_is_made() {
+        let answer = |asked: &Seen| {
+            if asked.method == "GET" {
+                refusal(404, "NotFound")
+            } else {
+                written(asked)
+            }
+        };
+        let (result, seen) = attempt(answer).await;
+        assert_eq!((result, seen[1].method.as_str()), (Ok(true), "POST"));
+        assert_eq!(seen[1].body["spec"]["holderIdentity"], "me");
+    }
+
+    #[tokio::test]
+    async fn a_released_lease_is_taken_against_its_version_and_a_fresh_one_is_left() {
+        let answer = |asked: &Seen| {
+            if asked.method == "GET" {
+                (200, held_by(""))
+            } else {
+                written(asked)
+            }
+        };
+        let (result, seen) = attempt(answer).await;
+        assert_eq!((result, seen[1].method.as_str()), (Ok(true), "PUT"));
+        assert_eq!(seen[1].body["metadata"]["resourceVersion"], "3");
+        assert_eq!(seen[1].body["spec"]["leaseTransitions"], 3);
+        let (result, seen) = attempt(|_| (200, held_by("you"))).await;
+        assert_eq!((result, seen.len()), (Ok(false), 1));
+    }
+
+    #[tokio::test]
+    async fn whoever_loses_the_race_does_not_lead() {
+        let answer = |asked: &Seen| {
+            if asked.method == "GET" {
+                (200, held_by(""))
+            } else {
+                refusal(409, "Conflict")
+            }
+        };
+        assert_eq!(attempt(answer).await.0, Ok(false));
+        assert_eq!(attempt(|_| refusal(500, "InternalError")).await.0, Err(500));
+    }
+}

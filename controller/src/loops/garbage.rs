@@ -76,7 +76,7 @@ async fn round(act: &Act) {
     // Act.
     for (claim, provider_id) in &plan.adopt {
         if let Some(instance) = found.iter().find(|it| it.provider_id() == **provider_id) {
-            launch::adopt(act, claim, instance).await;
+            launch::adopt_found(act, claim, instance).await;
         }
     }
     for provider_id in &plan.terminate {

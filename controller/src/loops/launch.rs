@@ -13,22 +13,16 @@ use joiner_aws::launch::{ClaimKey, find_lost};
 use joiner_core::text::Text;
 use tracing::{error, info};
 
-use crate::act::{Act, Failed, Got};
+use crate::act::{Act, Failed, Got, Under};
 use crate::observe::ClaimEntry;
 
 /// How often a process that has just started looks whether it knows what EC2 sells.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// Buys the instances of claims that were just made and are equal but for their names.
-pub(super) async fn launch(act: Act, entries: Vec<ClaimEntry>) {
-    let mut names = Vec::new();
-    let mut under = Vec::new();
-    for entry in entries {
-        if let Some(place) = act.launching.begin(&entry.claim.name) {
-            names.push(entry.claim.name.clone());
-            under.push(place);
-        }
-    }
+/// Buys the instances of claims that were just made and are equal but for their names. Their places among those under way were
+/// taken before they were made, so that nobody takes them for claims of an earlier process.
+pub(super) async fn launch(act: Act, made: Vec<(Text, Under)>) {
+    let (names, _under): (Vec<Text>, Vec<Under>) = made.into_iter().unzip();
     buy::buy(&act, &names).await;
 }
 
@@ -75,8 +69,14 @@ async fn lost(act: &Act, entry: &ClaimEntry) -> Result<Option<Instance>, Failed>
     Ok(lost.into_values().next().cloned())
 }
 
-/// Notes an instance on the claim it was bought for.
-pub(super) async fn adopt(act: &Act, claim: &Text, instance: &Instance) {
+/// Notes an instance that was found on the claim it was bought for, unless a launch of this process is about to do so.
+pub(super) async fn adopt_found(act: &Act, claim: &Text, instance: &Instance) {
+    if let Some(_under) = act.launching.begin(claim) {
+        adopt(act, claim, instance).await;
+    }
+}
+
+async fn adopt(act: &Act, claim: &Text, instance: &Instance) {
     let Some(entry) = act.index.claim_entry(claim) else {
         return;
     };

@@ -8,16 +8,17 @@ use joiner_aws::launch::MAX_BATCH;
 use joiner_core::batch::{Batch, Event, NextWake, Settings};
 use joiner_core::schedule::{NewClaim, Schedule, schedule};
 use joiner_core::snapshot::Snapshot;
+use joiner_core::text::Text;
 use tracing::{Instrument as _, error, info, warn};
 
 use super::launch;
-use crate::act::{self, Act};
-use crate::observe::{ClaimEntry, PodEntry};
+use crate::act::{self, Act, Under};
+use crate::observe::PodEntry;
 
 /// How often pods that still wait are decided on again although nothing has changed. Karpenter's value.
 const AGAIN: Duration = Duration::from_secs(10);
 /// How many claims are made at the same time.
-const WIDTH: usize = 64;
+const WIDTH: usize = 16;
 
 /// Runs for ever.
 pub(super) async fn run(act: Act, settings: Settings) {
@@ -113,28 +114,33 @@ fn together(claims: Vec<NewClaim>) -> Vec<Vec<NewClaim>> {
 }
 
 fn is_equal(a: &NewClaim, b: &NewClaim) -> bool {
-    for (n, e) in [("requests", a.requests == b.requests), ("requirements", a.requirements == b.requirements), ("types", a.instance_types == b.instance_types), ("price", a.price == b.price), ("labels", a.labels == b.labels), ("annotations", a.annotations == b.annotations), ("taints", a.taints == b.taints), ("class", a.class == b.class), ("uid", a.pool_uid == b.pool_uid), ("expire", a.expire_after == b.expire_after), ("mv", a.min_values_relaxed == b.min_values_relaxed)] {
-        if !e { info!(field = n, a = %format!("{:?}", a.requests), "differ"); }
-    }
-    a.requests == b.requests && a.pool == b.pool && *a == NewClaim { pods: a.pods.clone(), ..b.clone() }
+    // Cheap differences first: most claims differ in these.
+    a.requests == b.requests
+        && a.pool == b.pool
+        && *a
+            == NewClaim {
+                pods: a.pods.clone(),
+                ..b.clone()
+            }
 }
 
 /// Makes the claims of an order and lets their instances be bought; the round does not wait for that.
 async fn make(act: Act, order: Vec<NewClaim>, decided: Timestamp) {
     let made = futures::stream::iter(order).map(|wanted| make_one(act.clone(), wanted, decided));
-    let made: Vec<Option<ClaimEntry>> = made.buffer_unordered(WIDTH).collect().await;
-    let entries: Vec<ClaimEntry> = made.into_iter().flatten().collect();
-    tokio::spawn(launch::launch(act, entries).in_current_span());
+    let made: Vec<Option<(Text, Under)>> = made.buffer_unordered(WIDTH).collect().await;
+    tokio::spawn(launch::launch(act, made.into_iter().flatten().collect()).in_current_span());
 }
 
-async fn make_one(act: Act, wanted: NewClaim, decided: Timestamp) -> Option<ClaimEntry> {
+async fn make_one(act: Act, wanted: NewClaim, decided: Timestamp) -> Option<(Text, Under)> {
     let began = Instant::now();
     let waited = wanted
         .pods
         .iter()
         .filter_map(|key| act.index.pod_entry(key)?.pending_since)
         .min();
-    let entry = match act.create_claim(&wanted).await {
+    let name = act::fresh_name(&wanted.pool);
+    let under = act.launching.begin(&name)?;
+    let entry = match act.create_claim(&wanted, &name).await {
         Ok(entry) => entry,
         Err(failed) => {
             error!(NodePool = %wanted.pool, error = %failed.chain(), "nodeclaim was not created");
@@ -152,7 +158,7 @@ async fn make_one(act: Act, wanted: NewClaim, decided: Timestamp) -> Option<Clai
         seconds_to_create = began.elapsed().as_secs_f64(), "created nodeclaim"
     );
     act.stages.created(&entry.claim.name, waited, decided);
-    Some(entry)
+    Some((name, under))
 }
 
 /// Events, metrics and the log line of a round.
@@ -194,5 +200,49 @@ fn report(act: &Act, snapshot: &Snapshot, plan: &Schedule, now: Timestamp, took:
             pods = plan.unschedulable.len(),
             "could not schedule pods; their events say why"
         );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use joiner_core::money::Price;
+    use joiner_core::resources::Resources;
+    use joiner_core::snapshot::{ClassRef, PodKey};
+
+    use super::*;
+
+    fn claim(cpu: i64, pod: &str) -> NewClaim {
+        NewClaim {
+            pool: "default".into(),
+            pool_uid: "p".into(),
+            class: ClassRef {
+                group: "g".into(),
+                kind: "k".into(),
+                name: "n".into(),
+            },
+            pods: vec![PodKey::new("shop", pod)],
+            requirements: Default::default(),
+            instance_types: Vec::new().into(),
+            requests: Resources::cpu_memory(cpu, 0),
+            price: Price::MAX,
+            labels: Default::default(),
+            annotations: Default::default(),
+            taints: Vec::new(),
+            startup_taints: Vec::new(),
+            expire_after: None,
+            termination_grace_period: None,
+            min_values_relaxed: false,
+        }
+    }
+
+    #[test]
+    fn equal_claims_are_ordered_together_up_to_a_size() {
+        let sizes = |claims: Vec<NewClaim>| together(claims).iter().map(Vec::len).collect::<Vec<_>>();
+        assert_eq!(sizes(vec![claim(1, "a"), claim(2, "b"), claim(1, "c")]), [2, 1]);
+        assert_eq!(
+            sizes((0..MAX_BATCH + 3).map(|n| claim(1, &n.to_string())).collect()),
+            [MAX_BATCH, 3]
+        );
+        assert!(sizes(Vec::new()).is_empty());
     }
 }

@@ -6,6 +6,7 @@
 mod read;
 mod write;
 
+pub(crate) use read::dynamic as dynamic_from_json;
 pub use read::{FromJson, from_json};
 pub use write::{JsonDocument, to_json};
 

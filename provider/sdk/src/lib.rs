@@ -27,6 +27,7 @@ mod rpc;
 pub mod rules;
 pub mod schema;
 mod serve;
+pub mod testing;
 mod timeouts;
 pub mod validate;
 pub mod value;

@@ -3,7 +3,7 @@
 use super::bearer::BearerLayer;
 use super::error::chain;
 use super::kubeconfig::{EksEndpoint, from_direct, from_eks, with_token_file};
-use super::{Access, ClusterError, Secret, TokenSource};
+use super::{Access, ClusterError, TokenSource};
 use async_trait::async_trait;
 use k8s_openapi::api::core::v1::Namespace;
 use kube::config::{KubeConfigOptions, Kubeconfig};
@@ -39,7 +39,7 @@ pub(crate) struct Cluster {
 enum Source {
     Access(Access),
     Eks(Arc<dyn EksClusters>),
-    #[cfg_attr(not(test), expect(dead_code, reason = "tests hand in a mocked service"))]
+    #[cfg(test)]
     Client(Client),
 }
 
@@ -120,6 +120,7 @@ impl Cluster {
 
     async fn connect(&self) -> Result<Connection, ClusterError> {
         let (kubeconfig, context, tokens) = match &self.source {
+            #[cfg(test)]
             Source::Client(client) => {
                 return Ok(Connection { client: client.clone(), kubeconfig: Value::Null, tokens: None });
             }
@@ -169,22 +170,10 @@ fn read(path: &Path) -> Result<Kubeconfig, ClusterError> {
     })
 }
 
-/// A token that never changes, for tests of the layers above.
-#[cfg(test)]
-pub(crate) struct FixedToken(pub &'static str);
-
-#[cfg(test)]
-#[async_trait]
-impl TokenSource for FixedToken {
-    async fn token(&self) -> Result<Secret, super::TokenError> {
-        Ok(Secret::new(self.0))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cluster::Direct;
+    use crate::cluster::{Direct, Secret};
 
     #[tokio::test]
     async fn nothing_is_dialled_until_a_call() {

@@ -41,13 +41,13 @@ impl ChartSource {
         }
     }
 
-    /// The chart's version and application version as far as they are known without a registry: from the `Chart.yaml` of the
-    /// embedded chart or of a directory.
+    /// The chart's version as far as it is known without a registry: from the `Chart.yaml` of the embedded chart or of a directory.
     pub(crate) fn known_version(&self) -> Option<String> {
         match self {
             Self::Embedded => version_in(embedded::chart_yaml()?),
             Self::Path(path) => version_in(&std::fs::read_to_string(path.join("Chart.yaml")).ok()?),
-            Self::Oci { version, .. } => version.clone(),
+            // A registry's answer: the version may be a range.
+            Self::Oci { .. } => None,
         }
     }
 

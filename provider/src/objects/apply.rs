@@ -7,7 +7,6 @@ use crate::cluster::{ApplyOptions, ClusterError, FieldConflict, uid};
 use crate::provider::Joiner;
 use crate::report;
 use joiner_api::rules::{JsonPath, Segment};
-use serde_json::Value as Json;
 use std::time::Duration;
 use tfplugin::{
     ApplyRequest, Context, Diagnostic, Diagnostics, Field, Identity, State, Timeouts, timeout_or,
@@ -155,17 +154,6 @@ fn field_path(field: &str) -> JsonPath {
         segments.push(Segment::Field(name));
     }
     JsonPath(segments)
-}
-
-/// Whether a live object holds what `object` says; for tests of the layers above.
-#[cfg(test)]
-pub(super) fn holds(live: &Json, object: &Json) -> bool {
-    match (object, live) {
-        (Json::Object(wanted), Json::Object(live)) => {
-            wanted.iter().all(|(key, wanted)| live.get(key).is_some_and(|live| holds(live, wanted)))
-        }
-        (wanted, live) => wanted == live,
-    }
 }
 
 #[cfg(test)]

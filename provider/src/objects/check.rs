@@ -2,13 +2,14 @@
 
 use super::custom::{Custom, object_of};
 use joiner_api::rules::{self, JsonPath, Segment, UnknownPaths};
-use serde_json::Value as Json;
 use tfplugin::json::{JsonStep, locate};
 use tfplugin::{AttributePath, Diagnostic, Diagnostics};
 
 /// What is wrong with a configuration. Unknown parts are left to the apply.
 pub(crate) fn check<M: Custom>(model: &M) -> Diagnostics {
-    let object = match object_of(model) {
+    let mut model = model.clone();
+    model.complete();
+    let object = match object_of(&model) {
         Ok(object) => object,
         Err(diagnostics) => return diagnostics,
     };
@@ -17,12 +18,9 @@ pub(crate) fn check<M: Custom>(model: &M) -> Diagnostics {
     violations
         .into_iter()
         .map(|violation| {
-            let found = violation.value.as_ref().map(|value| format!(" Found: {}.", short(value))).unwrap_or_default();
-            Diagnostic::error(
-                format!("Invalid {}", M::RULES.as_str()),
-                format!("{}{found}", violation.message),
-            )
-            .at(attribute_path::<M>(&violation.path))
+            let path = attribute_path::<M>(&violation.path);
+            let place = if path.is_root() { String::new() } else { format!("{path}: ") };
+            Diagnostic::error(format!("Invalid {}", M::RULES.as_str()), format!("{place}{}", violation.message)).at(path)
         })
         .collect()
 }
@@ -63,14 +61,4 @@ fn json_path(steps: &[JsonStep]) -> JsonPath {
             })
             .collect(),
     )
-}
-
-fn short(value: &Json) -> String {
-    const LONGEST: usize = 120;
-    let text = value.to_string();
-    if text.chars().count() <= LONGEST {
-        return text;
-    }
-    let start: String = text.chars().take(LONGEST).collect();
-    format!("{start}...")
 }

@@ -77,7 +77,6 @@ fn every_known_default_is_planned() {
             "NodePool.disruption",
             "NodePool.disruption.budgets",
             "NodePool.disruption.budgets[].nodes",
-            "NodePool.disruption.consolidateAfter",
             "NodePool.disruption.consolidationPolicy",
             "NodePool.template.spec.expireAfter",
         ]

@@ -40,6 +40,9 @@ pub(crate) trait Custom: Model + Default + PartialEq {
     /// The same, to be changed.
     fn common_mut(&mut self) -> CommonMut<'_>;
 
+    /// Fills in what a plan will: a configuration is checked before its defaults are known to it.
+    fn complete(&mut self) {}
+
     /// The spec from the attributes' JSON.
     fn to_spec(json: Json) -> Json {
         json

@@ -11,12 +11,16 @@ mod coverage;
 mod custom;
 mod delete;
 mod import;
+#[cfg(test)]
+mod life;
 mod live;
 mod meaning;
 mod plan;
 mod read;
 mod respell;
 mod schema;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use apply::{create, update};
 pub(crate) use check::check;

@@ -17,6 +17,9 @@ pub(crate) enum Extent {
 /// Where prior and live mean the same, the prior spelling stays: a quantity as it was written, a list in its order.
 /// Where they differ, the live value shows.
 pub(crate) fn respell(field: &str, prior: &Value, live: &Value, extent: Extent) -> Value {
+    if prior.is_null() && extent == Extent::Everything {
+        return live.clone();
+    }
     if same(field, prior, live) {
         return prior.clone();
     }

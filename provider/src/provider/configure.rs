@@ -10,11 +10,29 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use tfplugin::{AttributePath, AttributeValue as _, Configured, Context, Diagnostics, Field, Offers, Provider};
 
+/// Makes a cluster from the way to reach it.
+type Reach = dyn Fn(Access) -> Cluster + Send + Sync;
+
 /// The field manager when none is set.
 pub(super) const FIELD_MANAGER: &str = "terraform-joiner";
 
 /// The provider `joiner`.
-pub(crate) struct JoinerProvider;
+pub(crate) struct JoinerProvider {
+    reach: Arc<Reach>,
+}
+
+impl JoinerProvider {
+    /// The provider as it is served.
+    pub(crate) fn new() -> Self {
+        Self { reach: Arc::new(Cluster::new) }
+    }
+
+    /// A provider whose clusters are made by `reach`.
+    #[cfg(test)]
+    pub(crate) fn reaching(reach: impl Fn(Access) -> Cluster + Send + Sync + 'static) -> Self {
+        Self { reach: Arc::new(reach) }
+    }
+}
 
 #[async_trait]
 impl Provider for JoinerProvider {
@@ -31,7 +49,7 @@ impl Provider for JoinerProvider {
         config: Settings,
     ) -> Result<Configured<Joiner>, Diagnostics> {
         // What is unknown is unknown part by part: a role can be planned while the cluster is not there yet.
-        Ok(Configured::ready(joiner(&config)))
+        Ok(Configured::ready(joiner(&config, &*self.reach)))
     }
 
     fn offers(&self) -> Offers<Joiner> {
@@ -102,9 +120,9 @@ fn check_kubernetes(kubernetes: &Kubernetes, found: &mut Diagnostics) {
 }
 
 /// The data for resources.
-pub(super) fn joiner(config: &Settings) -> Joiner {
+pub(super) fn joiner(config: &Settings, reach: &Reach) -> Joiner {
     let aws = aws(&config.aws);
-    let cluster = cluster(config, &aws);
+    let cluster = cluster(config, &aws, reach);
     let mut data = Joiner::new(cluster, aws);
     if let Some(manager) = config.field_manager.as_str() {
         manager.clone_into(&mut data.field_manager);
@@ -157,12 +175,12 @@ fn aws_settings(block: &AwsSettings) -> joiner_aws::Settings {
     }
 }
 
-fn cluster(config: &Settings, aws: &Part<Aws>) -> Part<Cluster> {
+fn cluster(config: &Settings, aws: &Part<Aws>, reach: &Reach) -> Part<Cluster> {
     if !config.kubernetes.to_value().is_wholly_known() || !config.eks.to_value().is_wholly_known() {
         return Part::Unknown;
     }
     match (config.kubernetes.known(), config.eks.known()) {
-        (Some(kubernetes), _) => Part::Known(Cluster::new(access(kubernetes))),
+        (Some(kubernetes), _) => Part::Known(reach(access(kubernetes))),
         (None, Some(eks)) => eks_cluster(eks, aws),
         (None, None) => Part::Absent,
     }

@@ -1,9 +1,15 @@
 //! Configuring: what is known, unknown and wrong.
 
-use super::configure::{check, joiner};
+use super::configure::{check, joiner as configure};
+use super::data::Joiner;
+use crate::cluster::Cluster;
 use super::data::Part;
 use super::settings::{AwsSettings, Eks, Kubernetes, Settings};
 use tfplugin::Field;
+
+fn joiner(settings: &Settings) -> Joiner {
+    configure(settings, &Cluster::new)
+}
 
 fn kubernetes(kubernetes: Kubernetes) -> Settings {
     Settings { kubernetes: Field::Known(kubernetes), ..Settings::default() }

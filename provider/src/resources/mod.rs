@@ -6,7 +6,10 @@ mod irsa_role;
 mod node_pool;
 
 #[cfg(test)]
-pub(crate) use self::{ec2_node_class::Ec2NodeClass, node_pool::NodePool};
+pub(crate) use self::{
+    ec2_node_class::Ec2NodeClass,
+    node_pool::{NodePool, NodePoolResource},
+};
 
 use crate::provider::Joiner;
 use tfplugin::Offers;

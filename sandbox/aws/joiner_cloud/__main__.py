@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import signal
 import sys
 import threading
 import traceback
 from pathlib import Path
+from typing import Any
 
 from .httpd import listen, serve
 from .world import Settings, World
@@ -76,12 +78,13 @@ class Application:
 
     def __init__(self, world: World) -> None:
         self.world = world
-        self._front = None
+        self._front: Any = None
         self._lock = threading.Lock()
 
-    def __call__(self, environ, start_response):  # type: ignore[no-untyped-def]
+    def __call__(self, environ: dict[str, Any], start_response: Any) -> Any:
         if environ["PATH_INFO"] == "/_sandbox/health" and not self.world.ready.is_set():
-            text = b'{"status": "failed"}' if self.world.broken else b'{"status": "starting"}'
+            broken = {"status": "failed", "message": self.world.broken}
+            text = json.dumps(broken if self.world.broken else {"status": "starting"}).encode()
             start_response("503 Error", [("Content-Type", "application/json")])
             return [text]
         with self._lock:

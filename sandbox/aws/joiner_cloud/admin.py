@@ -172,7 +172,7 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("GET", "requests"): lambda world, rest, query, body: {
         "requests": world.calls.recent(int(query.get("limit") or 100))
     },
-    ("GET", "faults"): lambda world, rest, query, body: {"faults": world.faults.list()},
+    ("GET", "faults"): lambda world, rest, query, body: {"faults": world.faults.describe()},
     ("POST", "faults"): _add_faults,
     ("DELETE", "faults"): _clear_faults,
     ("POST", "interrupt"): _interrupt,

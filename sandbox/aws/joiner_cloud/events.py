@@ -38,7 +38,8 @@ def emit(
             try:
                 transforms = any("InputTransformer" in target for target in rule.targets)
                 extra = {"ingestion-time": time.time()} if transforms else {}
-                rule.send_to_targets({**copy.deepcopy(event), **extra}, transform_input=transforms)
+                message: Any = {**copy.deepcopy(event), **extra}
+                rule.send_to_targets(message, transform_input=transforms)
             except Exception:
                 # a target that is gone loses its event; it never fails the call that caused it
                 traceback.print_exc()

@@ -66,7 +66,7 @@ class Faults:
             self._faults.append(fault)
         return fault.describe()
 
-    def list(self) -> list[dict[str, Any]]:
+    def describe(self) -> list[dict[str, Any]]:
         with self._lock:
             return [f.describe() for f in self._faults]
 

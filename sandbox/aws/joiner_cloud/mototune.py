@@ -44,8 +44,8 @@ def _import_with_one_region() -> None:
 
     original = utilities.load_resource
 
-    def load_resource(name: str) -> Any:
-        return [] if OFFERINGS in str(name) else original(name)
+    def load_resource(resource: str) -> Any:
+        return [] if OFFERINGS in str(resource) else original(resource)
 
     utilities.load_resource = load_resource
     global _load

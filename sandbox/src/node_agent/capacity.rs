@@ -142,7 +142,7 @@ mod tests {
         let (capacity, allocatable) = report(LARGE, &bootstrap);
         assert_eq!(capacity["pods"], "20");
         assert_eq!(allocatable["cpu"], "1800m");
-        let kib = 7_996_703 - (11 * 20 + 255 + 100) * 1024;
+        let kib: i64 = 7_996_703 - (11 * 20 + 255 + 100) * 1024;
         let want = (kib * 1024 - 7_996_703 * 1024 / 10) / 1024;
         assert_eq!(allocatable["memory"], format!("{want}Ki"));
     }

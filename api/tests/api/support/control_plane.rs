@@ -146,17 +146,21 @@ fn spawn(dir: &Path, name: &str, arguments: &[String]) -> Child {
         .unwrap_or_else(|error| panic!("{}: {error}", program.display()))
 }
 
-/// A tool from JOINER_TOOLS_DIR, or from the newest folder that `joiner sandbox tools` has filled.
+/// A tool from the folder JOINER_TOOLS (or JOINER_TOOLS_DIR), or from the newest one that `joiner sandbox tools`
+/// has filled.
 fn tool(name: &str) -> PathBuf {
-    if let Some(folder) = env::var_os("JOINER_TOOLS_DIR") {
+    if let Some(folder) = env::var_os("JOINER_TOOLS").or_else(|| env::var_os("JOINER_TOOLS_DIR")) {
         return PathBuf::from(folder).join(name);
     }
-    let cache = env::var_os("XDG_CACHE_HOME")
-        .map(PathBuf::from)
-        .or_else(|| env::home_dir().map(|home| home.join(".cache")));
-    let folders = cache
-        .map(|cache| cache.join("joiner/tools"))
-        .and_then(|tools| fs::read_dir(tools).ok());
+    let cache = env::var_os("JOINER_CACHE").map(PathBuf::from).or_else(|| {
+        let general = env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
+        Some(
+            general
+                .or_else(|| Some(env::home_dir()?.join(".cache")))?
+                .join("joiner"),
+        )
+    });
+    let folders = cache.and_then(|cache| fs::read_dir(cache.join("tools")).ok());
     let newest = folders
         .into_iter()
         .flatten()
@@ -165,7 +169,9 @@ fn tool(name: &str) -> PathBuf {
         .max();
     match newest {
         Some((_, path)) => path,
-        None => panic!("{name} is needed; build it with `joiner sandbox tools`, or set JOINER_TOOLS_DIR"),
+        None => panic!(
+            "{name} is needed; build it with `joiner sandbox tools`, or set JOINER_TOOLS to the folder that has it"
+        ),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The labels that nodes of a type will have, and whether a node class can use the type at all.
 
 use super::capacity::is_windows;
-use super::facts::{Arch, Facts, TypeFacts};
+use super::facts::{Arch, Facts, Interner, TypeFacts};
 use crate::family;
 use crate::node_class::NodeClass;
 use joiner_api::labels as keys;
@@ -9,150 +9,192 @@ use joiner_api::{AmiFamily, Switch};
 use joiner_core::catalogue::Offering;
 use joiner_core::requirements::{Requirement, Requirements};
 use joiner_core::text::Text;
+use std::borrow::Cow;
 
-/// Every label of the type over its offerings; a label that the type does not have is said to be missing.
+/// A label and the values it may have; none: nodes of the type do not have the label.
+type Label<'a> = (&'static str, Vec<Cow<'a, str>>);
+
+/// Every label of the type over its offerings; a label that the type does not have is said to be missing. Types share the
+/// texts of keys and values through `texts`, since a region has forty thousand of them.
 pub(super) fn requirements(
     facts: &Facts,
     kind: &TypeFacts,
     class: &NodeClass,
     offerings: &[Offering],
+    texts: &mut Interner,
 ) -> Requirements {
-    let mut all = places(facts, kind, class, offerings);
-    let mut one = |key: &'static str, value: Option<Text>| {
-        all.add(match value {
-            Some(value) => Requirement::is(key, value),
-            None => Requirement::does_not_exist(key),
-        });
-    };
-    let text = |part: &str| Some(Text::from(part));
-    let number = |number: u64| Some(Text::from(number.to_string()));
-
-    let (type_family, size) = kind
-        .family_and_size()
-        .map_or((None, None), |(family, size)| (text(family), text(size)));
-    let (category, generation) = kind
-        .category_and_generation()
-        .map_or((None, None), |(category, generation)| {
-            (text(category), text(generation))
-        });
-    let flexible = kind
-        .name
-        .split('.')
-        .next()
-        .is_some_and(|family| family.contains("-flex"));
-    one(keys::INSTANCE_FAMILY, type_family);
-    one(keys::INSTANCE_SIZE, size);
-    one(keys::INSTANCE_CATEGORY, category);
-    one(keys::INSTANCE_GENERATION, generation);
-    one(
-        keys::INSTANCE_CAPABILITY_FLEX,
-        text(if flexible { "true" } else { "false" }),
-    );
-    one(keys::INSTANCE_HYPERVISOR, Some(kind.hypervisor.clone()));
-    one(
-        keys::INSTANCE_ENCRYPTION_IN_TRANSIT,
-        text(if kind.network.encrypted { "true" } else { "false" }),
-    );
-    one(keys::INSTANCE_CPU, number(u64::from(kind.vcpus)));
-    let manufacturer = Some(&kind.cpu_manufacturer).filter(|name| !name.is_empty());
-    one(
-        keys::INSTANCE_CPU_MANUFACTURER,
-        manufacturer.map(|name| kebab(name)),
-    );
-    one(
-        keys::INSTANCE_CPU_CLOCK_MHZ,
-        kind.clock_mhz.and_then(|clock| number(u64::from(clock))),
-    );
-    one(keys::INSTANCE_MEMORY, number(kind.memory_mib));
-    one(
-        keys::INSTANCE_EBS_BANDWIDTH,
-        kind.ebs_mbps.and_then(|rate| number(u64::from(rate))),
-    );
-    one(
-        keys::INSTANCE_NETWORK_BANDWIDTH,
-        kind.network.baseline_mbps.and_then(number),
-    );
-    one(
-        keys::INSTANCE_LOCAL_NVME,
-        kind.local_disk_gb.filter(|_| kind.nvme).and_then(number),
-    );
-
-    let gpu = match &*kind.gpus {
-        [only] => Some(only),
-        _ => None,
-    };
-    one(keys::INSTANCE_GPU_NAME, gpu.map(|gpu| kebab(&gpu.name)));
-    one(
-        keys::INSTANCE_GPU_MANUFACTURER,
-        gpu.map(|gpu| kebab(&gpu.manufacturer)),
-    );
-    one(
-        keys::INSTANCE_GPU_COUNT,
-        gpu.and_then(|gpu| number(u64::from(gpu.count))),
-    );
-    one(
-        keys::INSTANCE_GPU_MEMORY,
-        gpu.and_then(|gpu| number(gpu.memory_mib)),
-    );
-
-    let accelerator = match (&*kind.neuron, &*kind.accelerators) {
-        ([device], _) => Some((kebab(&device.name), Text::from("aws"), device.count)),
-        ([], [other]) => Some((kebab(&other.name), kebab(&other.manufacturer), other.count)),
-        _ => None,
-    };
-    one(
-        keys::INSTANCE_ACCELERATOR_NAME,
-        accelerator.as_ref().map(|(name, _, _)| name.clone()),
-    );
-    one(
-        keys::INSTANCE_ACCELERATOR_MANUFACTURER,
-        accelerator.as_ref().map(|(_, maker, _)| maker.clone()),
-    );
-    one(
-        keys::INSTANCE_ACCELERATOR_COUNT,
-        accelerator.and_then(|(_, _, count)| number(u64::from(count))),
-    );
-    all
+    places(facts, kind, class, offerings)
+        .into_iter()
+        .chain(machine(kind))
+        .chain(devices(kind))
+        .map(|(key, values)| {
+            let key = texts.text(key);
+            if values.is_empty() {
+                return Requirement::does_not_exist(key);
+            }
+            let values: Vec<Text> = values.iter().map(|value| texts.text(value)).collect();
+            Requirement::is_in(key, values)
+        })
+        .collect()
 }
 
 /// What does not come from the type alone: name, place, operating system, way of buying, tenancy.
-fn places(facts: &Facts, kind: &TypeFacts, class: &NodeClass, offerings: &[Offering]) -> Requirements {
+fn places<'a>(
+    facts: &'a Facts,
+    kind: &'a TypeFacts,
+    class: &NodeClass,
+    offerings: &'a [Offering],
+) -> Vec<Label<'a>> {
     let os = if is_windows(class.family) {
         keys::OS_WINDOWS
     } else {
         keys::OS_LINUX
     };
-    let zone_ids = offerings
-        .iter()
-        .map(|offering| &offering.zone_id)
-        .filter(|id| !id.is_empty())
-        .cloned();
-    let mut all: Requirements = [
-        Requirement::is(keys::INSTANCE_TYPE, kind.name.clone()),
-        Requirement::is(keys::ARCH, kind.arch.as_str()),
-        Requirement::is(keys::OS, os),
-        Requirement::is(keys::REGION, facts.region.clone()),
-        Requirement::is_in(keys::ZONE, offerings.iter().map(|offering| offering.zone.clone())),
-        Requirement::is_in(
-            keys::CAPACITY_TYPE,
-            offerings.iter().map(|offering| offering.capacity_type.as_str()),
+    let mut labels = vec![
+        (keys::INSTANCE_TYPE, one(&kind.name)),
+        (keys::ARCH, one(kind.arch.as_str())),
+        (keys::OS, one(os)),
+        (
+            keys::WINDOWS_BUILD,
+            family::windows_build(class.family).map_or(Vec::new(), one),
         ),
-        Requirement::is_in(keys::INSTANCE_TENANCY, ["default", "dedicated"]),
-        Requirement::does_not_exist(keys::CAPACITY_RESERVATION_ID),
-        Requirement::does_not_exist(keys::CAPACITY_RESERVATION_TYPE),
-        Requirement::does_not_exist(keys::CAPACITY_RESERVATION_INTERRUPTIBLE),
-        match family::windows_build(class.family) {
-            Some(build) => Requirement::is(keys::WINDOWS_BUILD, build),
-            None => Requirement::does_not_exist(keys::WINDOWS_BUILD),
-        },
-    ]
-    .into_iter()
-    .collect();
-    let zone_ids: Vec<Text> = zone_ids.collect();
+        (keys::REGION, one(&facts.region)),
+        (
+            keys::ZONE,
+            offerings
+                .iter()
+                .map(|offering| Cow::from(&*offering.zone))
+                .collect(),
+        ),
+        (
+            keys::CAPACITY_TYPE,
+            offerings
+                .iter()
+                .map(|offering| offering.capacity_type.as_str().into())
+                .collect(),
+        ),
+        (keys::INSTANCE_TENANCY, vec!["default".into(), "dedicated".into()]),
+        (keys::CAPACITY_RESERVATION_ID, Vec::new()),
+        (keys::CAPACITY_RESERVATION_TYPE, Vec::new()),
+        (keys::CAPACITY_RESERVATION_INTERRUPTIBLE, Vec::new()),
+    ];
+    let zone_ids: Vec<Cow<'_, str>> = offerings
+        .iter()
+        .filter(|offering| !offering.zone_id.is_empty())
+        .map(|offering| Cow::from(&*offering.zone_id))
+        .collect();
     if !zone_ids.is_empty() {
-        all.add(Requirement::is_in(keys::ZONE_ID, zone_ids));
+        labels.push((keys::ZONE_ID, zone_ids));
     }
-    all
+    labels
+}
+
+/// Name, processor, memory, disks, network.
+fn machine(kind: &TypeFacts) -> Vec<Label<'_>> {
+    let (family, size) = kind.family_and_size().unzip();
+    let (category, generation) = kind.category_and_generation().unzip();
+    let flexible = kind
+        .name
+        .split('.')
+        .next()
+        .is_some_and(|family| family.contains("-flex"));
+    let manufacturer = Some(&*kind.cpu_manufacturer).filter(|name| !name.is_empty());
+    vec![
+        (keys::INSTANCE_FAMILY, family.map_or(Vec::new(), one)),
+        (keys::INSTANCE_SIZE, size.map_or(Vec::new(), one)),
+        (keys::INSTANCE_CATEGORY, category.map_or(Vec::new(), one)),
+        (keys::INSTANCE_GENERATION, generation.map_or(Vec::new(), one)),
+        (keys::INSTANCE_CAPABILITY_FLEX, one(truth(flexible))),
+        (keys::INSTANCE_HYPERVISOR, one(&kind.hypervisor)),
+        (
+            keys::INSTANCE_ENCRYPTION_IN_TRANSIT,
+            one(truth(kind.network.encrypted)),
+        ),
+        (keys::INSTANCE_CPU, number(kind.vcpus)),
+        (
+            keys::INSTANCE_CPU_MANUFACTURER,
+            manufacturer.map_or(Vec::new(), kebab),
+        ),
+        (
+            keys::INSTANCE_CPU_CLOCK_MHZ,
+            kind.clock_mhz.map_or(Vec::new(), number),
+        ),
+        (keys::INSTANCE_MEMORY, number(kind.memory_mib)),
+        (
+            keys::INSTANCE_EBS_BANDWIDTH,
+            kind.ebs_mbps.map_or(Vec::new(), number),
+        ),
+        (
+            keys::INSTANCE_NETWORK_BANDWIDTH,
+            kind.network.baseline_mbps.map_or(Vec::new(), number),
+        ),
+        (
+            keys::INSTANCE_LOCAL_NVME,
+            kind.local_disk_gb
+                .filter(|_| kind.nvme)
+                .map_or(Vec::new(), number),
+        ),
+    ]
+}
+
+/// Graphics processors and accelerators, where the type has one model of them.
+fn devices(kind: &TypeFacts) -> Vec<Label<'_>> {
+    let gpu = match &*kind.gpus {
+        [only] => Some(only),
+        _ => None,
+    };
+    let accelerator = match (&*kind.neuron, &*kind.accelerators) {
+        ([device], _) => Some((&*device.name, "aws", device.count)),
+        ([], [other]) => Some((&*other.name, &*other.manufacturer, other.count)),
+        _ => None,
+    };
+    vec![
+        (
+            keys::INSTANCE_GPU_NAME,
+            gpu.map_or(Vec::new(), |gpu| kebab(&gpu.name)),
+        ),
+        (
+            keys::INSTANCE_GPU_MANUFACTURER,
+            gpu.map_or(Vec::new(), |gpu| kebab(&gpu.manufacturer)),
+        ),
+        (
+            keys::INSTANCE_GPU_COUNT,
+            gpu.map_or(Vec::new(), |gpu| number(gpu.count)),
+        ),
+        (
+            keys::INSTANCE_GPU_MEMORY,
+            gpu.map_or(Vec::new(), |gpu| number(gpu.memory_mib)),
+        ),
+        (
+            keys::INSTANCE_ACCELERATOR_NAME,
+            accelerator.map_or(Vec::new(), |(name, _, _)| kebab(name)),
+        ),
+        (
+            keys::INSTANCE_ACCELERATOR_MANUFACTURER,
+            accelerator.map_or(Vec::new(), |(_, maker, _)| kebab(maker)),
+        ),
+        (
+            keys::INSTANCE_ACCELERATOR_COUNT,
+            accelerator.map_or(Vec::new(), |(_, _, count)| number(count)),
+        ),
+    ]
+}
+
+fn one(value: &str) -> Vec<Cow<'_, str>> {
+    vec![value.into()]
+}
+
+fn number<'a>(number: impl Into<u64>) -> Vec<Cow<'a, str>> {
+    vec![number.into().to_string().into()]
+}
+
+/// As label values are written: `NVIDIA` becomes `nvidia`, `Radeon Pro V520` becomes `radeon-pro-v520`.
+fn kebab<'a>(text: &str) -> Vec<Cow<'a, str>> {
+    vec![text.replace(' ', "-").to_lowercase().into()]
+}
+
+fn truth(value: bool) -> &'static str {
+    if value { "true" } else { "false" }
 }
 
 /// Whether instances of the type can be launched with the class.
@@ -180,9 +222,4 @@ fn fits_interfaces(kind: &TypeFacts, class: &NodeClass) -> bool {
     });
     let fabric = u32::try_from(class.efa_only_interfaces()).unwrap_or(u32::MAX);
     kind.network.ena && on_cards && fabric <= kind.network.efas
-}
-
-/// As label values are written: `NVIDIA` becomes `nvidia`, `Radeon Pro V520` becomes `radeon-pro-v520`.
-fn kebab(text: &str) -> Text {
-    Text::from(text.replace(' ', "-").to_lowercase())
 }

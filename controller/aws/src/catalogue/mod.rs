@@ -56,6 +56,7 @@ pub fn instance_types(
     now: Timestamp,
 ) -> Vec<InstanceType> {
     let zones = class.zones();
+    let mut texts = facts::Interner::default();
     facts
         .types
         .values()
@@ -70,7 +71,7 @@ pub fn instance_types(
             let storage = capacity::ephemeral_storage(kind, class);
             Some(InstanceType {
                 name: kind.name.clone(),
-                requirements: labels::requirements(facts, kind, class, &offerings),
+                requirements: labels::requirements(facts, kind, class, &offerings, &mut texts),
                 capacity: capacity::capacity(kind, class, memory, storage, pods),
                 overhead: overhead::overhead(kind, class, memory, storage, pods),
                 offerings,

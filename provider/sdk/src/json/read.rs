@@ -159,7 +159,7 @@ impl Reader {
 }
 
 /// JSON of any shape as a value that carries its type: objects and tuples, as a core's `jsondecode` makes them.
-fn dynamic(json: &Json) -> Value {
+pub(crate) fn dynamic(json: &Json) -> Value {
     let (ty, value) = typed(json);
     if value.is_null() { Value::Null } else { Value::Dynamic(Box::new((ty, value))) }
 }

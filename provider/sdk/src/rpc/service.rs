@@ -12,8 +12,9 @@ use super::{apply, data_source, ephemeral, functions, identity, import, plan, pr
 use crate::context::{ClientCapabilities, Configured, Context};
 use crate::diagnostics::Diagnostics;
 use crate::erased::{AnyDataSource, AnyEphemeral, AnyResource};
-use crate::function::Function;
+use crate::function::{Function, Signature};
 use crate::provider::Provider;
+use crate::schema::Schema;
 
 /// A provider as the protocol sees it.
 pub(crate) struct Service<P: Provider> {
@@ -63,6 +64,40 @@ impl<P: Provider> Service<P> {
 
     pub(super) fn ephemeral(&self, name: &str) -> Result<&Arc<dyn AnyEphemeral<P::Data>>, Diagnostics> {
         self.tables().ephemeral.get(name).ok_or_else(|| not_offered("ephemeral resource", name))
+    }
+
+    pub(crate) fn provider_schema(&self) -> Schema {
+        self.provider.schema()
+    }
+
+    pub(crate) fn resource_schema(&self, name: &str) -> Option<&Schema> {
+        self.tables().resources.get(name).map(|resource| resource.schema())
+    }
+
+    pub(crate) fn resource_identity_schema(&self, name: &str) -> Option<&Schema> {
+        self.tables().resources.get(name).and_then(|resource| resource.identity_schema())
+    }
+
+    pub(crate) fn data_source_schema(&self, name: &str) -> Option<&Schema> {
+        self.tables().data_sources.get(name).map(|source| source.schema())
+    }
+
+    pub(crate) fn ephemeral_schema(&self, name: &str) -> Option<&Schema> {
+        self.tables().ephemeral.get(name).map(|ephemeral| ephemeral.schema())
+    }
+
+    pub(crate) fn function_signature(&self, name: &str) -> Option<Signature> {
+        self.tables().functions.get(name).map(|function| function.signature())
+    }
+
+    /// Every schema but the provider's, with the name it is offered by.
+    pub(crate) fn schemas(&self) -> impl Iterator<Item = (&'static str, &Schema)> {
+        let tables = self.tables();
+        let resources = tables.resources.iter().map(|(name, item)| (*name, item.schema()));
+        let identities = tables.resources.iter().filter_map(|(name, item)| Some((*name, item.identity_schema()?)));
+        let data_sources = tables.data_sources.iter().map(|(name, item)| (*name, item.schema()));
+        let ephemeral = tables.ephemeral.iter().map(|(name, item)| (*name, item.schema()));
+        resources.chain(identities).chain(data_sources).chain(ephemeral)
     }
 
     pub(super) fn configure(&self, configured: Configured<P::Data>) {

@@ -28,6 +28,7 @@ pub(super) async fn plan(
     }
     let Some(prior) = &request.prior else {
         planned.chart_digest = digest;
+        planned.chart_version = version(planned);
         planned.drift = Field::Known(BTreeMap::new());
         return check_helm(ctx);
     };
@@ -42,7 +43,7 @@ pub(super) async fn plan(
     planned.drift = Field::Known(BTreeMap::new());
     planned.status = Field::Unknown;
     planned.revision = Field::Unknown;
-    planned.chart_version = Field::Unknown;
+    planned.chart_version = version(planned);
     planned.app_version = Field::Unknown;
     planned.crds = Field::Unknown;
     planned.ready = Field::Unknown;
@@ -105,5 +106,13 @@ pub(super) fn digest(release: &HelmRelease) -> Field<String> {
         None => Field::Unknown,
         Some(Ok(source)) => Field::from_option(source.fingerprint()),
         Some(Err(_)) => Field::Null,
+    }
+}
+
+/// The chart's version, where it can be read without a registry.
+fn version(release: &HelmRelease) -> Field<String> {
+    match source(release) {
+        Some(Ok(source)) => source.known_version().map_or(Field::Unknown, Field::Known),
+        _ => Field::Unknown,
     }
 }

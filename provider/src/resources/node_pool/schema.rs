@@ -6,6 +6,11 @@ use joiner_api::{labels, rules};
 use std::collections::BTreeMap;
 use tfplugin::{Field, Model, Timeouts};
 
+/// The API group of node classes when none is named.
+const CLASS_GROUP: &str = "karpenter.k8s.aws";
+/// The kind of node classes when none is named.
+const CLASS_KIND: &str = "EC2NodeClass";
+
 /// A NodePool (`karpenter.sh/v1`): what kind of nodes the controller may buy, how many, and when it gives them back.
 ///
 /// The plan needs no cluster: the API's schema is compiled in and every rule of it is checked with the attribute's path.
@@ -106,10 +111,10 @@ pub(crate) struct TemplateSpec {
 #[derive(Clone, Debug, Default, PartialEq, Model)]
 pub(crate) struct NodeClassRef {
     /// API group of the class. A change replaces the pool.
-    #[tf(default = "karpenter.k8s.aws", requires_replace)]
+    #[tf(default = CLASS_GROUP.into(), requires_replace)]
     pub group: Field<String>,
     /// Kind of the class. A change replaces the pool.
-    #[tf(default = "EC2NodeClass", requires_replace)]
+    #[tf(default = CLASS_KIND.into(), requires_replace)]
     pub kind: Field<String>,
     /// Name of the class. Refer to the `name` of a `joiner_ec2_node_class`, so that the class outlives the pool.
     #[tf(required)]
@@ -187,4 +192,20 @@ impl Custom for NodePool {
     }
 
     common_fields!();
+
+    fn complete(&mut self) {
+        if let Some(disruption) = self.disruption.known_mut()
+            && disruption.consolidate_after.is_null()
+        {
+            disruption.consolidate_after = super::defaults::disruption().consolidate_after;
+        }
+        let spec = self.template.known_mut().and_then(|template| template.spec.known_mut());
+        if let Some(reference) = spec.and_then(|spec| spec.node_class_ref.known_mut()) {
+            for (field, default) in [(&mut reference.group, CLASS_GROUP), (&mut reference.kind, CLASS_KIND)] {
+                if field.is_null() {
+                    *field = default.into();
+                }
+            }
+        }
+    }
 }

@@ -63,9 +63,9 @@ def compile_filters(filters: list[dict[str, Any]] | None, known: dict[str, Gette
         if name.startswith("tag:"):
             tests.append(_tag_test(name[4:], wanted))
         elif name == "tag-key":
-            tests.append(lambda r, w=wanted: matches(list(r.tags), w))
+            tests.append(_value_test(lambda r: list(r.tags), wanted))
         elif name in known:
-            tests.append(lambda r, g=known[name], w=wanted: matches(g(r), w))
+            tests.append(_value_test(known[name], wanted))
         else:
             choices = ", ".join(sorted(known))
             raise AwsError(
@@ -73,6 +73,10 @@ def compile_filters(filters: list[dict[str, Any]] | None, known: dict[str, Gette
                 f"The filter '{name}' is invalid (the sandbox knows tag:<key>, tag-key, {choices})",
             )
     return lambda record: all(test(record) for test in tests)
+
+
+def _value_test(get: Getter, wanted: tuple[str, ...]) -> Callable[[Any], bool]:
+    return lambda record: matches(get(record), wanted)
 
 
 def _tag_test(key: str, wanted: tuple[str, ...]) -> Callable[[Any], bool]:

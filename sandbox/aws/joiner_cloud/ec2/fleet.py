@@ -14,7 +14,7 @@ from ..call import Call
 from ..errors import AwsError, dry_run, missing
 from ..registry import action
 from ..world import World
-from .entities import Fleet
+from .entities import Fleet, Instance
 from .instances import mark_shutting_down
 from .launch import Plan, check_capacity, check_price, launch, make_plan
 from .store import new_id
@@ -165,7 +165,8 @@ def _fulfil(
     ranked = order(capacity_type, options.get("AllocationStrategy"), call.region, candidates)
     if options.get("SingleInstanceType") or options.get("SingleAvailabilityZone"):
         ranked = _narrowed(ranked, options)
-    launched, left = [], wanted
+    launched: list[Instance] = []
+    left = wanted
     rotate = options.get("AllocationStrategy") == "diversified"
     while left > 0 and ranked:
         pool = ranked.pop(0)

@@ -131,7 +131,7 @@ class Store:
     def tagged(self, resource_id: str) -> Any:
         """The record with this id that carries ``tags``, or None when it is not ours."""
         prefix = resource_id.partition("-")[0]
-        table: dict[str, Any] | None = {
+        tables: dict[str, dict[str, Any]] = {
             "i": self.instances,
             "vol": self.volumes,
             "eni": self.interfaces,
@@ -139,8 +139,8 @@ class Store:
             "ami": self.images,
             "fleet": self.fleets,
             "sir": self.spot_requests,
-        }.get(prefix)
-        return table.get(resource_id) if table is not None else None
+        }
+        return tables.get(prefix, {}).get(resource_id)
 
     def all_tagged(self) -> Iterator[tuple[str, str, dict[str, str]]]:
         """(id, resource type, tags) of all our records."""

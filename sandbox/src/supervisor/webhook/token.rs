@@ -41,12 +41,13 @@ pub(super) fn query(token: &str) -> Result<Option<String>, String> {
 
 /// The ARN in a GetCallerIdentity answer, which is XML or JSON as the request asked.
 pub(super) fn arn(text: &str) -> Option<String> {
-    let between = |open: &str, close: &str| {
-        let start = text.find(open)? + open.len();
-        let length = text[start..].find(close)?;
-        Some(text[start..start + length].trim().trim_matches('"').to_owned())
-    };
-    between("<Arn>", "</Arn>").or_else(|| between("\"Arn\":", "\"}").or_else(|| between("\"Arn\":", ",")))
+    let after = |mark: &str| text.find(mark).map(|at| &text[at + mark.len()..]);
+    match after("<Arn>") {
+        Some(rest) => rest.split('<').next(),
+        // `"Arn": "arn:..."`
+        None => after("\"Arn\"")?.split('"').nth(1),
+    }
+    .map(|arn| arn.trim().to_owned())
 }
 
 /// The role behind an assumed role's ARN, which is what access entries name; other ARNs stay.

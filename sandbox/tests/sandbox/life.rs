@@ -1,12 +1,10 @@
 //! A sandbox's life: it starts, is found again, tells about a crashed part, and ends without a trace.
 
-mod support;
-
 use std::time::Duration;
 
 use joiner_sandbox::tools::progress::Quiet;
 use joiner_sandbox::{ClusterSpec, Error, PartState, Sandbox, status, up};
-use support::{Place, eventually, processes_of};
+use crate::support::{Place, eventually, processes_of};
 
 #[tokio::test]
 async fn a_sandbox_from_start_to_end() {

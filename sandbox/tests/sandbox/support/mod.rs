@@ -1,6 +1,6 @@
 //! A sandbox for tests: started in a temporary folder, ended when dropped.
 
-pub mod aws;
+pub(crate) mod aws;
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -12,24 +12,24 @@ use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
 
 /// A folder of a sandbox that ends with the test, however the test ends.
-pub struct Place {
+pub(crate) struct Place {
     folder: tempfile::TempDir,
 }
 
 impl Place {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { folder: tempfile::Builder::new().prefix("joiner-").tempdir().unwrap() }
     }
 
-    pub fn layout(&self) -> Layout {
+    pub(crate) fn layout(&self) -> Layout {
         Layout::new(self.folder.path())
     }
 
     /// Options for a sandbox here, whose instances boot in no time, and whose pods' programs are this package's examples.
-    pub async fn options(&self) -> UpOptions {
+    pub(crate) async fn options(&self) -> UpOptions {
         let tools = tokio::task::spawn_blocking(|| Tools::ensure(GoTool::control_plane(), &Quiet)).await.unwrap().unwrap();
         let mut options = UpOptions::new(self.layout(), tools).unwrap();
-        options.executable = PathBuf::from(env!("CARGO_BIN_EXE_terraform-provider-sandbox"));
+        options.executable = built("terraform-provider-sandbox");
         options.binaries = options.executable.parent().unwrap().join("examples");
         options.boot_time = Duration::ZERO;
         options
@@ -48,14 +48,20 @@ impl Drop for Place {
     }
 }
 
+/// A program of this package, which cargo builds two folders above the test's own.
+fn built(name: &str) -> PathBuf {
+    let test = std::env::current_exe().unwrap();
+    test.ancestors().nth(2).unwrap().join(name)
+}
+
 /// A client from a kubeconfig.
-pub async fn client(kubeconfig: &Path) -> Client {
+pub(crate) async fn client(kubeconfig: &Path) -> Client {
     let kubeconfig = Kubeconfig::read_from(kubeconfig).unwrap();
     Client::try_from(Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await.unwrap()).unwrap()
 }
 
 /// Asks until there is an answer; panics with `what` when there is none in time.
-pub async fn eventually<T, F: Future<Output = Option<T>>>(what: &str, patience: Duration, ask: impl Fn() -> F) -> T {
+pub(crate) async fn eventually<T, F: Future<Output = Option<T>>>(what: &str, patience: Duration, ask: impl Fn() -> F) -> T {
     let begin = Instant::now();
     loop {
         if let Some(answer) = ask().await {
@@ -67,12 +73,12 @@ pub async fn eventually<T, F: Future<Output = Option<T>>>(what: &str, patience: 
 }
 
 /// A GET; answers status and body.
-pub async fn get(authority: &str, path: &str) -> Option<(u16, String)> {
+pub(crate) async fn get(authority: &str, path: &str) -> Option<(u16, String)> {
     aws::send(authority, &format!("GET {path} HTTP/1.1\r\nHost: {authority}\r\nConnection: close\r\n\r\n")).await
 }
 
 /// The processes whose command line names this folder.
-pub fn processes_of(folder: &Path) -> Vec<String> {
+pub(crate) fn processes_of(folder: &Path) -> Vec<String> {
     let folder = folder.to_string_lossy().into_owned();
     let entries = std::fs::read_dir("/proc").unwrap().flatten();
     entries

@@ -1,7 +1,5 @@
 //! What a cluster of a sandbox does: pods as processes with all they need, web identity, instances that become nodes.
 
-mod support;
-
 use std::time::Duration;
 
 use joiner_sandbox::tools::progress::Quiet;
@@ -11,8 +9,8 @@ use kube::api::{DeleteParams, LogParams, PostParams};
 use kube::{Api, Client};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use support::aws::{between, query, unsigned};
-use support::{Place, client, eventually, get};
+use crate::support::aws::{self, between, query, unsigned};
+use crate::support::{Place, client, eventually, get};
 
 const SOON: Duration = Duration::from_secs(20);
 
@@ -202,7 +200,7 @@ async fn a_job_pod_completes(kube: &Client) {
 async fn an_instance_becomes_a_node(sandbox: &Sandbox, cluster: &Cluster, kube: &Client) {
     let endpoint = sandbox.record().aws_endpoint.clone();
     let parameter = "/aws/service/eks/optimized-ami/1.37/amazon-linux-2023/x86_64/standard/recommended/image_id";
-    let image = support::aws::json(&endpoint, "ssm", "AmazonSSM.GetParameter", &json!({ "Name": parameter })).await;
+    let image = aws::json(&endpoint, "ssm", "AmazonSSM.GetParameter", &json!({ "Name": parameter })).await;
     let image = image["Parameter"]["Value"].as_str().unwrap().to_owned();
     let config = format!(
         "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec:\n  cluster:\n    name: {}\n    apiServerEndpoint: {}\n    certificateAuthority: {}\n    cidr: 172.20.0.0/16\n  kubelet:\n    config:\n      maxPods: 20\n    flags:\n    - --node-labels=\"team=a\"\n",

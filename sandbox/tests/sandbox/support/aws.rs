@@ -10,14 +10,14 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 /// A signed request of the query protocol; answers status and XML.
-pub async fn query(endpoint: &str, service: &str, parameters: &[(&str, &str)]) -> (u16, String) {
+pub(crate) async fn query(endpoint: &str, service: &str, parameters: &[(&str, &str)]) -> (u16, String) {
     let body = form(parameters);
     let headers = [("content-type", "application/x-www-form-urlencoded")];
     signed(endpoint, service, &headers, &body).await
 }
 
 /// A signed request of the JSON protocol.
-pub async fn json(endpoint: &str, service: &str, target: &str, body: &serde_json::Value) -> serde_json::Value {
+pub(crate) async fn json(endpoint: &str, service: &str, target: &str, body: &serde_json::Value) -> serde_json::Value {
     let headers = [("content-type", "application/x-amz-json-1.1"), ("x-amz-target", target)];
     let (status, text) = signed(endpoint, service, &headers, &body.to_string()).await;
     assert_eq!(status, 200, "{target}: {text}");
@@ -25,7 +25,7 @@ pub async fn json(endpoint: &str, service: &str, target: &str, body: &serde_json
 }
 
 /// A request of the query protocol that needs no signature.
-pub async fn unsigned(endpoint: &str, parameters: &[(&str, &str)]) -> (u16, String) {
+pub(crate) async fn unsigned(endpoint: &str, parameters: &[(&str, &str)]) -> (u16, String) {
     let authority = endpoint.trim_start_matches("http://");
     let body = form(parameters);
     let request = format!(
@@ -65,7 +65,7 @@ async fn signed(endpoint: &str, service: &str, headers: &[(&str, &str)], body: &
 }
 
 /// Sends a request as it is; answers status and body.
-pub async fn send(authority: &str, request: &str) -> Option<(u16, String)> {
+pub(crate) async fn send(authority: &str, request: &str) -> Option<(u16, String)> {
     let mut stream = TcpStream::connect(authority).await.ok()?;
     stream.write_all(request.as_bytes()).await.ok()?;
     let mut answer = Vec::new();
@@ -83,7 +83,7 @@ fn form(parameters: &[(&str, &str)]) -> String {
 }
 
 /// The text between two marks.
-pub fn between<'a>(text: &'a str, open: &str, close: &str) -> &'a str {
+pub(crate) fn between<'a>(text: &'a str, open: &str, close: &str) -> &'a str {
     let start = text.find(open).unwrap_or_else(|| panic!("no {open} in {text}")) + open.len();
     let length = text[start..].find(close).unwrap_or_else(|| panic!("no {close} in {text}"));
     &text[start..start + length]

@@ -1,0 +1,185 @@
+//! A NodePool's life under a core, by the core's own rules.
+
+use crate::cluster::Cluster;
+use crate::cluster::mock::MockApi;
+use crate::provider::JoinerProvider;
+use serde_json::{Value as Json, json};
+use std::sync::Arc;
+use tfplugin::testing::{Action, Core, Session, UNKNOWN};
+
+const TYPE: &str = "joiner_node_pool";
+const POOL: &str = "/apis/karpenter.sh/v1/nodepools/p";
+const KNOWN: &str = "https://cluster";
+
+async fn core(api: &Arc<MockApi>, host: &str) -> Core<JoinerProvider> {
+    let api = Arc::clone(api);
+    let provider = JoinerProvider::reaching(move |_| Cluster::from_client(KNOWN, api.client()));
+    let core = Core::new(provider).await.expect("the schemas are valid");
+    configure(&core, host).await;
+    core
+}
+
+async fn configure(core: &Core<JoinerProvider>, host: &str) {
+    core.configure(json!({ "kubernetes": { "host": host } })).await.expect("configured");
+}
+
+fn config(change: impl FnOnce(&mut Json)) -> Json {
+    let mut config = json!({
+        "name": "p",
+        "template": { "spec": {
+            "node_class_ref": { "name": "c" },
+            "requirements": [
+                { "key": "kubernetes.io/arch", "operator": "In", "values": ["arm64", "amd64"] },
+                { "key": "karpenter.sh/capacity-type", "operator": "In", "values": ["spot"] },
+            ],
+        } },
+        "limits": { "cpu": "1000m" },
+        "wait": { "ready": false },
+    });
+    change(&mut config);
+    config
+}
+
+fn session(core: &Core<JoinerProvider>) -> Session<JoinerProvider> {
+    core.resource(TYPE).expect("the type exists")
+}
+
+#[tokio::test]
+async fn create_plan_change_and_destroy() {
+    let api = MockApi::new("c");
+    let core = core(&api, KNOWN).await;
+    let mut pool = session(&core);
+    assert_eq!(pool.plan(config(|_| {})).await.expect("planned").action, Action::Create);
+    pool.apply(config(|_| {})).await.expect("applied");
+    let live = api.get(POOL).expect("it is there");
+    assert_eq!(live["spec"]["disruption"]["budgets"], json!([{ "nodes": "10%" }]), "known defaults are applied");
+    assert_eq!(live["spec"]["template"]["spec"]["nodeClassRef"]["kind"], "EC2NodeClass");
+    assert_eq!(pool.plan(config(|_| {})).await.expect("planned").action, Action::NoOp);
+    // The same in other words, in the configuration.
+    let other_words = config(|config| {
+        config["limits"]["cpu"] = json!("1");
+        config["template"]["spec"]["requirements"].as_array_mut().expect("a list").reverse();
+        config["template"]["spec"]["expire_after"] = json!("43200m");
+    });
+    assert_eq!(pool.plan(other_words).await.expect("planned").action, Action::NoOp);
+    let wider = config(|config| config["limits"]["cpu"] = json!("2"));
+    assert_eq!(pool.plan(wider.clone()).await.expect("planned").action, Action::Update);
+    pool.apply(wider.clone()).await.expect("applied");
+    assert_eq!(api.get(POOL).expect("there")["spec"]["limits"]["cpu"], "2");
+    // Drift is set right.
+    api.change(POOL, |pool| pool["spec"]["limits"]["cpu"] = json!("9"));
+    assert_eq!(pool.plan(wider.clone()).await.expect("planned").action, Action::Update);
+    pool.apply(wider).await.expect("applied");
+    let renamed = config(|config| config["name"] = json!("q"));
+    assert_eq!(pool.plan(renamed).await.expect("planned").action, Action::Replace);
+    let fixed = config(|config| {
+        config["replicas"] = json!(2);
+        config.as_object_mut().expect("a map").remove("limits");
+    });
+    assert_eq!(pool.plan(fixed).await.expect("planned").action, Action::Replace);
+    pool.destroy().await.expect("destroyed");
+    assert_eq!(api.get(POOL), None);
+}
+
+#[tokio::test]
+async fn a_plan_needs_no_cluster() {
+    let api = MockApi::new("c");
+    let core = core(&api, UNKNOWN).await;
+    let mut pool = session(&core);
+    let config = config(|config| config["template"]["spec"]["node_class_ref"]["name"] = json!(UNKNOWN));
+    assert_eq!(pool.plan(config).await.expect("planned").action, Action::Create);
+    assert!(api.calls().is_empty(), "{:?}", api.calls());
+}
+
+#[tokio::test]
+async fn a_replaced_cluster_gets_its_pool_again() {
+    let api = MockApi::new("c");
+    let core = core(&api, KNOWN).await;
+    let mut pool = session(&core);
+    pool.apply(config(|_| {})).await.expect("applied");
+    // While the cluster is being replaced the provider's configuration is unknown.
+    configure(&core, UNKNOWN).await;
+    let planned = pool.plan(config(|_| {})).await.expect("planned");
+    assert_eq!(planned.action, Action::Update, "it may be gone after the apply");
+    // Then it is known, and the new cluster is empty.
+    configure(&core, KNOWN).await;
+    api.remove(POOL);
+    pool.apply_plan(planned, config(|_| {})).await.expect("applied");
+    assert!(api.get(POOL).is_some(), "it was applied anew");
+}
+
+#[tokio::test]
+async fn a_cluster_that_was_not_replaced_after_all_changes_nothing() {
+    let api = MockApi::new("c");
+    let core = core(&api, KNOWN).await;
+    let mut pool = session(&core);
+    pool.apply(config(|_| {})).await.expect("applied");
+    let before = api.get(POOL);
+    configure(&core, UNKNOWN).await;
+    let planned = pool.plan(config(|_| {})).await.expect("planned");
+    configure(&core, KNOWN).await;
+    pool.apply_plan(planned, config(|_| {})).await.expect("applied");
+    assert_eq!(api.get(POOL), before, "the second plan saw that it is there");
+}
+
+#[tokio::test]
+async fn wrong_configurations_are_told_with_their_path() {
+    let api = MockApi::new("c");
+    let core = core(&api, UNKNOWN).await;
+    let requirement = |requirement: Json| config(|config| config["template"]["spec"]["requirements"] = json!([requirement]));
+    for (config, path, words) in [
+        (
+            requirement(json!({ "key": "kubernetes.io/arch", "operator": "Inn", "values": ["amd64"] })),
+            "template.spec.requirements[0].operator",
+            "did you mean \"In\"",
+        ),
+        (
+            requirement(json!({ "key": "karpenter.sh/other", "operator": "Exists" })),
+            "template.spec.requirements[0].key",
+            "karpenter.sh",
+        ),
+        (config(|config| config["limits"]["cpu"] = json!("much")), "limits[\"cpu\"]", "quantity"),
+        (config(|config| config["weight"] = json!(101)), "weight", "1 to 100"),
+        (config(|config| config["template"]["spec"]["expire_after"] = json!("14d")), "template.spec.expire_after", "duration"),
+        (
+            config(|config| config["disruption"] = json!({ "budgets": [{ "nodes": "1", "schedule": "@daily" }] })),
+            "disruption.budgets",
+            "both",
+        ),
+        (config(|config| config["wait"] = json!({ "timeout": "soon" })), "wait.timeout", "duration"),
+        (
+            config(|config| config["template"]["spec"]["taints"] = json!([{ "key": "a", "effect": "Never" }])),
+            "template.spec.taints[0].effect",
+            "NoSchedule",
+        ),
+    ] {
+        let failure = session(&core).validate(config).await.expect_err(path);
+        let found = failure.diagnostics();
+        let paths: Vec<String> = found.iter().filter_map(|one| one.path.as_ref()).map(ToString::to_string).collect();
+        assert_eq!(paths, [path], "{found}");
+        assert!(found.to_string().contains(words), "{found} lacks {words:?}");
+    }
+    let excluding = config(|config| {
+        config["template"]["spec"]["requirements"] = json!([
+            { "key": "kubernetes.io/arch", "operator": "In", "values": ["amd64"] },
+            { "key": "kubernetes.io/arch", "operator": "NotIn", "values": ["amd64"] },
+        ]);
+    });
+    let failure = session(&core).validate(excluding).await.expect_err("nothing is left");
+    assert!(failure.diagnostics().to_string().contains("no node can meet"), "{failure}");
+    assert!(api.calls().is_empty());
+}
+
+#[tokio::test]
+async fn every_type_reads_back_what_an_import_finds() {
+    let api = MockApi::new("c");
+    let core = core(&api, KNOWN).await;
+    let mut pool = session(&core);
+    pool.apply(config(|_| {})).await.expect("applied");
+    let mut imported = session(&core);
+    imported.import("p").await.expect("imported");
+    let without_wait = config(|config| {
+        config.as_object_mut().expect("a map").remove("wait");
+    });
+    assert_eq!(imported.plan(without_wait).await.expect("planned").action, Action::NoOp);
+}
