@@ -46,7 +46,7 @@ quickstart-destroy: tools ## Destroy the quickstart and prove that nothing is le
 .PHONY: test
 test: lint tools ## Everything: fmt, clippy, deny, unit, CRD and end-to-end tests.
 	@echo "==> tests of the emulator's front"
-	@cd sandbox/aws && PYTHONDONTWRITEBYTECODE=1 "$$($(abspath $(JOINER)) sandbox tools --print-python)" -m pytest -q -p no:cacheprovider tests
+	@cd sandbox/aws && PYTHONDONTWRITEBYTECODE=1 "$$($(abspath $(JOINER)) sandbox tools --python)" -m pytest -q -p no:cacheprovider tests
 	@echo "==> tests of every package, and end to end with both cores"
 	JOINER_BINARIES=$(abspath $(TARGET)/release) $(CARGO) test --workspace --locked
 

@@ -2,7 +2,11 @@
 
 use std::error::Error;
 
-const FILES: [&str; 3] = ["plugin/tfplugin6.proto", "plugin/go_plugin.proto", "plugin/health.proto"];
+const FILES: [&str; 3] = [
+    "plugin/tfplugin6.proto",
+    "plugin/go_plugin.proto",
+    "plugin/health.proto",
+];
 
 fn main() -> Result<(), Box<dyn Error>> {
     for file in FILES {

@@ -10,7 +10,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// Folders and files that are embedded, relative to this package; one that does not exist is left out.
-const ROOTS: [&str; 4] = ["tools", "aws/joiner_cloud", "aws/requirements.txt", "src/control_plane/stages"];
+const ROOTS: [&str; 4] = [
+    "tools",
+    "aws/joiner_cloud",
+    "aws/requirements.txt",
+    "src/control_plane/stages",
+];
 
 fn main() -> io::Result<()> {
     let package = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
@@ -24,8 +29,15 @@ fn main() -> io::Result<()> {
 
     let mut text = String::from("pub(crate) static FILES: &[(&str, &[u8])] = &[\n");
     for file in files {
-        let name = file.strip_prefix(&package).unwrap_or(&file).to_string_lossy().replace('\\', "/");
-        text.push_str(&format!("    ({name:?}, include_bytes!({:?})),\n", file.to_string_lossy()));
+        let name = file
+            .strip_prefix(&package)
+            .unwrap_or(&file)
+            .to_string_lossy()
+            .replace('\\', "/");
+        text.push_str(&format!(
+            "    ({name:?}, include_bytes!({:?})),\n",
+            file.to_string_lossy()
+        ));
     }
     text.push_str("];\n");
     fs::write(out.join("embedded.rs"), text)
@@ -45,5 +57,8 @@ fn collect(path: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
 /// Python's caches and tests stay out: they differ from machine to machine, or are of no use at run time.
 fn is_wanted(path: &Path) -> bool {
     let text = path.to_string_lossy();
-    !(text.contains("__pycache__") || text.ends_with(".pyc") || text.contains("/tests/") || text.ends_with('~'))
+    !(text.contains("__pycache__")
+        || text.ends_with(".pyc")
+        || text.contains("/tests/")
+        || text.ends_with('~'))
 }

@@ -150,6 +150,9 @@ pub const INSTANCE_TAGGED: &str = "karpenter.k8s.aws/tagged";
 /// Annotation of claims: the instance profile used.
 pub const INSTANCE_PROFILE_NAME: &str = "karpenter.k8s.aws/instance-profile-name";
 
+/// Annotation of claims, ours: dollars an hour of the offering bought, as the controller saw it at the launch.
+pub const HOURLY_PRICE: &str = "joiner.dev/hourly-price";
+
 // --- finalizers, taints, lease ------------------------------------------------------------------------------
 
 /// Finalizer of nodes and claims.

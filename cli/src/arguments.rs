@@ -7,7 +7,12 @@ use clap_complete::Shell;
 
 /// Joiner: one apply brings up a cluster that gives its own pods their nodes.
 #[derive(Debug, Parser)]
-#[command(name = "joiner", version, propagate_version = true, arg_required_else_help = true)]
+#[command(
+    name = "joiner",
+    version,
+    propagate_version = true,
+    arg_required_else_help = true
+)]
 pub(crate) struct Joiner {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -92,6 +97,8 @@ pub(crate) enum SandboxCommand {
     },
     /// Show, create or delete clusters
     Cluster(Cluster),
+    /// One apply of an example, then pending pods that get nodes, watched live
+    Quickstart(crate::quickstart::Quickstart),
 }
 
 #[derive(Debug, Clone, Args)]
@@ -103,7 +110,12 @@ pub(crate) struct Up {
     #[arg(long)]
     pub(crate) no_cluster: bool,
     /// The cluster's name
-    #[arg(long, value_name = "NAME", default_value = "sandbox", conflicts_with = "no_cluster")]
+    #[arg(
+        long,
+        value_name = "NAME",
+        default_value = "sandbox",
+        conflicts_with = "no_cluster"
+    )]
     pub(crate) cluster: String,
     /// The API server's port [default: a free one]
     #[arg(long, value_name = "PORT", conflicts_with = "no_cluster")]
@@ -127,6 +139,9 @@ pub(crate) struct Tools {
     /// Build nothing; print the folder that holds the tools, or will
     #[arg(long)]
     pub(crate) path: bool,
+    /// Build nothing; print the Python interpreter that has the emulator's requirements, or will
+    #[arg(long, conflicts_with = "path")]
+    pub(crate) python: bool,
 }
 
 #[derive(Debug, Clone, Args)]
@@ -172,7 +187,7 @@ pub(crate) enum ClusterCommand {
 }
 
 /// Reads `5s`, `500ms`, `1m30s`, or a number of seconds.
-fn duration(text: &str) -> Result<std::time::Duration, String> {
+pub(crate) fn duration(text: &str) -> Result<std::time::Duration, String> {
     joiner_sandbox::parse_duration(text)
         .ok_or_else(|| format!("{text:?} is not a time; write 5s, 500ms, 1m30s or 0"))
 }
@@ -205,8 +220,13 @@ mod tests {
 
     #[test]
     fn kubectl_gets_its_arguments_untouched() {
-        let joiner = Joiner::try_parse_from(["joiner", "sandbox", "kubectl", "--", "get", "pods", "-A"]).unwrap();
-        let Command::Sandbox(Sandbox { command: SandboxCommand::Kubectl { arguments }, .. }) = joiner.command else {
+        let joiner =
+            Joiner::try_parse_from(["joiner", "sandbox", "kubectl", "--", "get", "pods", "-A"]).unwrap();
+        let Command::Sandbox(Sandbox {
+            command: SandboxCommand::Kubectl { arguments },
+            ..
+        }) = joiner.command
+        else {
             panic!("another command");
         };
         assert_eq!(arguments, ["get", "pods", "-A"]);

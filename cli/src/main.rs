@@ -4,6 +4,7 @@
 
 mod arguments;
 mod output;
+mod quickstart;
 mod sandbox;
 mod steps;
 mod version;

@@ -18,7 +18,10 @@ impl Steps {
     /// For the stderr there is.
     pub(crate) fn new() -> Self {
         let screen = std::io::stderr().is_terminal().then(MultiProgress::new);
-        Self { screen, running: Mutex::default() }
+        Self {
+            screen,
+            running: Mutex::default(),
+        }
     }
 
     fn line(&self, text: &str) {
@@ -32,7 +35,10 @@ impl Steps {
     }
 
     fn take(&self, step: &str) -> Option<ProgressBar> {
-        self.running.lock().unwrap_or_else(PoisonError::into_inner).remove(step)
+        self.running
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .remove(step)
     }
 }
 
@@ -41,9 +47,16 @@ impl Progress for Steps {
         match event {
             Event::Started { step } => {
                 let Some(screen) = &self.screen else { return };
-                let bar = screen.add(ProgressBar::new_spinner().with_style(style()).with_message(step.to_owned()));
+                let bar = screen.add(
+                    ProgressBar::new_spinner()
+                        .with_style(style())
+                        .with_message(step.to_owned()),
+                );
                 bar.enable_steady_tick(Duration::from_millis(100));
-                self.running.lock().unwrap_or_else(PoisonError::into_inner).insert(step.to_owned(), bar);
+                self.running
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .insert(step.to_owned(), bar);
             }
             Event::Finished { step, took } => {
                 if let Some(bar) = self.take(step) {
@@ -62,5 +75,6 @@ impl Progress for Steps {
 }
 
 fn style() -> ProgressStyle {
-    ProgressStyle::with_template("  {spinner} {msg:<36} {elapsed:>6}").unwrap_or_else(|_| ProgressStyle::default_spinner())
+    ProgressStyle::with_template("  {spinner} {msg:<36} {elapsed:>6}")
+        .unwrap_or_else(|_| ProgressStyle::default_spinner())
 }

@@ -13,13 +13,19 @@ static SICK: AtomicBool = AtomicBool::new(false);
 static BUSY: AtomicBool = AtomicBool::new(false);
 
 fn main() -> std::io::Result<()> {
-    say(&format!("arguments {:?}", env::args().skip(1).collect::<Vec<_>>()));
+    say(&format!(
+        "arguments {:?}",
+        env::args().skip(1).collect::<Vec<_>>()
+    ));
     if env::args().nth(1).as_deref() == Some("once") {
         say("done");
         return Ok(());
     }
     let address = env::var("BIND_ADDRESS").unwrap_or_else(|_| "0.0.0.0".to_owned());
-    let port = env::var("PORT").ok().and_then(|port| port.parse().ok()).unwrap_or(8081_u16);
+    let port = env::var("PORT")
+        .ok()
+        .and_then(|port| port.parse().ok())
+        .unwrap_or(8081_u16);
     let listener = TcpListener::bind((address.as_str(), port))?;
     say(&format!("listening on {address}:{port}"));
     for stream in listener.incoming() {
@@ -53,7 +59,9 @@ fn answer(mut stream: TcpStream) -> std::io::Result<()> {
             ("200 OK", "busy now".to_owned())
         }
         "/env" => {
-            let lines: Vec<String> = env::vars().map(|(name, value)| format!("{name}={value}")).collect();
+            let lines: Vec<String> = env::vars()
+                .map(|(name, value)| format!("{name}={value}"))
+                .collect();
             ("200 OK", lines.join("\n"))
         }
         "/exit" => {
@@ -62,6 +70,10 @@ fn answer(mut stream: TcpStream) -> std::io::Result<()> {
         }
         _ => ("404 Not Found", "no such path".to_owned()),
     };
-    write!(stream, "HTTP/1.1 {status}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}", body.len())?;
+    write!(
+        stream,
+        "HTTP/1.1 {status}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
+        body.len()
+    )?;
     stream.flush()
 }

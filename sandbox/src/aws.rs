@@ -23,28 +23,59 @@ pub(crate) async fn query(emulator: &Emulator, service: &str, body: &str) -> Res
 /// A GET of a REST-protocol service (EKS); answers the JSON.
 pub(crate) async fn get(emulator: &Emulator, service: &str, path: &str) -> Result<serde_json::Value> {
     let text = send(emulator, service, Method::GET, path, None).await?;
-    serde_json::from_str(&text).map_err(|error| Error::Refused(format!("{service} answered {path} without JSON: {error}")))
+    serde_json::from_str(&text)
+        .map_err(|error| Error::Refused(format!("{service} answered {path} without JSON: {error}")))
 }
 
-async fn send(emulator: &Emulator, service: &str, method: Method, path: &str, body: Option<&str>) -> Result<String> {
+async fn send(
+    emulator: &Emulator,
+    service: &str,
+    method: Method,
+    path: &str,
+    body: Option<&str>,
+) -> Result<String> {
     let bytes = body.unwrap_or_default().as_bytes();
     let mut headers = vec![("host", emulator.authority())];
     if body.is_some() {
-        headers.push(("content-type", "application/x-www-form-urlencoded; charset=utf-8".to_owned()));
+        headers.push((
+            "content-type",
+            "application/x-www-form-urlencoded; charset=utf-8".to_owned(),
+        ));
     }
-    let signature = signature(emulator.region(), service, &method, &format!("{}{path}", emulator.url()), &headers, bytes)
-        .map_err(|error| Error::Refused(format!("cannot sign a request to {service}: {error}")))?;
+    let signature = signature(
+        emulator.region(),
+        service,
+        &method,
+        &format!("{}{path}", emulator.url()),
+        &headers,
+        bytes,
+    )
+    .map_err(|error| Error::Refused(format!("cannot sign a request to {service}: {error}")))?;
     // The client sets the host itself.
     headers.remove(0);
-    headers.extend(signature.iter().map(|(name, value)| (name.as_str(), value.clone())));
-    let ask = Ask { method, path, headers: &headers, body: body.map(|_| bytes.to_vec()), patience: Some(PATIENCE) };
+    headers.extend(
+        signature
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.clone())),
+    );
+    let ask = Ask {
+        method,
+        path,
+        headers: &headers,
+        body: body.map(|_| bytes.to_vec()),
+        patience: Some(PATIENCE),
+    };
     let answer = client::tcp(&emulator.authority(), ask)
         .await
         .map_err(|error| Error::Refused(format!("the AWS emulator: {}", crate::chain(&error))))?;
     if answer.status.is_success() {
         Ok(answer.text())
     } else {
-        Err(Error::Refused(format!("{service} answered {}: {}", answer.status, answer.text())))
+        Err(Error::Refused(format!(
+            "{service} answered {}: {}",
+            answer.status,
+            answer.text()
+        )))
     }
 }
 
@@ -70,7 +101,10 @@ fn signature(
     let headers = headers.iter().map(|(name, value)| (*name, value.as_str()));
     let request = SignableRequest::new(method.as_str(), url, headers, SignableBody::Bytes(body))?;
     let (instructions, _) = sign(request, &params)?.into_parts();
-    Ok(instructions.headers().map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
+    Ok(instructions
+        .headers()
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .collect())
 }
 
 #[cfg(test)]
@@ -80,8 +114,22 @@ mod tests {
     #[test]
     fn requests_carry_a_signature_of_the_service() {
         let headers = [("host", "127.0.0.1:1".to_owned())];
-        let signed = signature("us-west-2", "eks", &Method::GET, "http://127.0.0.1:1/clusters/a", &headers, b"").unwrap();
-        let authorization = signed.iter().find(|(name, _)| name == "authorization").map(|(_, value)| value.as_str());
-        assert!(authorization.is_some_and(|value| value.contains("/us-west-2/eks/aws4_request")), "{signed:?}");
+        let signed = signature(
+            "us-west-2",
+            "eks",
+            &Method::GET,
+            "http://127.0.0.1:1/clusters/a",
+            &headers,
+            b"",
+        )
+        .unwrap();
+        let authorization = signed
+            .iter()
+            .find(|(name, _)| name == "authorization")
+            .map(|(_, value)| value.as_str());
+        assert!(
+            authorization.is_some_and(|value| value.contains("/us-west-2/eks/aws4_request")),
+            "{signed:?}"
+        );
     }
 }

@@ -21,7 +21,10 @@ pub(crate) fn below(prefix: &str) -> impl Iterator<Item = (&'static str, &'stati
 
 /// One embedded file by its full path.
 pub(crate) fn file(path: &str) -> Option<&'static [u8]> {
-    FILES.iter().find(|(name, _)| *name == path).map(|(_, bytes)| *bytes)
+    FILES
+        .iter()
+        .find(|(name, _)| *name == path)
+        .map(|(_, bytes)| *bytes)
 }
 
 /// Sixteen hex digits of a hash over the files below `prefixes` and `extra`; a changed byte or name changes it.
@@ -72,15 +75,31 @@ mod tests {
         let target = folder.path().join("a/kubernetes");
         unpack("tools/kubernetes", &target).unwrap();
         unpack("tools/kubernetes", &target).unwrap();
-        assert_eq!(fs::read(target.join("go.mod")).unwrap(), file("tools/kubernetes/go.mod").unwrap());
+        assert_eq!(
+            fs::read(target.join("go.mod")).unwrap(),
+            file("tools/kubernetes/go.mod").unwrap()
+        );
         assert!(target.join("go.sum").is_file());
-        assert_eq!(fs::read_dir(folder.path().join("a")).unwrap().count(), 1, "no staging folder left");
+        assert_eq!(
+            fs::read_dir(folder.path().join("a")).unwrap().count(),
+            1,
+            "no staging folder left"
+        );
     }
 
     #[test]
     fn fingerprint_depends_on_files_and_settings() {
-        assert_eq!(fingerprint(&["tools/etcd"], "x"), fingerprint(&["tools/etcd"], "x"));
-        assert_ne!(fingerprint(&["tools/etcd"], "x"), fingerprint(&["tools/etcd"], "y"));
-        assert_ne!(fingerprint(&["tools/etcd"], "x"), fingerprint(&["tools/kwok"], "x"));
+        assert_eq!(
+            fingerprint(&["tools/etcd"], "x"),
+            fingerprint(&["tools/etcd"], "x")
+        );
+        assert_ne!(
+            fingerprint(&["tools/etcd"], "x"),
+            fingerprint(&["tools/etcd"], "y")
+        );
+        assert_ne!(
+            fingerprint(&["tools/etcd"], "x"),
+            fingerprint(&["tools/kwok"], "x")
+        );
     }
 }

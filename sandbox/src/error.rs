@@ -39,7 +39,9 @@ pub enum Error {
         lines: String,
     },
     /// A port that was asked for is taken.
-    #[error("port {port} is busy (wanted for {part}); free it or leave the port out, and a free one is chosen")]
+    #[error(
+        "port {port} is busy (wanted for {part}); free it or leave the port out, and a free one is chosen"
+    )]
     PortBusy {
         /// The port.
         port: u16,
@@ -124,10 +126,14 @@ impl Error {
     /// Builds [`Error::File`], or [`Error::DiskFull`] when that is the cause.
     pub(crate) fn file(verb: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {
         move |cause| match cause.kind() {
-            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-                Error::DiskFull { dir: path.parent().unwrap_or(path).to_path_buf() }
-            }
-            _ => Error::File { verb, path: path.to_path_buf(), cause },
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Error::DiskFull {
+                dir: path.parent().unwrap_or(path).to_path_buf(),
+            },
+            _ => Error::File {
+                verb,
+                path: path.to_path_buf(),
+                cause,
+            },
         }
     }
 }

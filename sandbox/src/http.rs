@@ -59,7 +59,10 @@ pub(crate) async fn tcp(authority: &str, ask: Ask<'_>) -> Result<Answer, NoAnswe
         Ok(stream)
     };
     within(ask.patience, authority, async {
-        let stream = connect.await.map_err(|cause| NoAnswer::Connect { target: authority.to_owned(), cause })?;
+        let stream = connect.await.map_err(|cause| NoAnswer::Connect {
+            target: authority.to_owned(),
+            cause,
+        })?;
         exchange(stream, authority, &ask).await
     })
     .await
@@ -71,7 +74,10 @@ pub(crate) async fn unix(socket: &Path, ask: Ask<'_>) -> Result<Answer, NoAnswer
     within(ask.patience, &target, async {
         let stream = UnixStream::connect(socket)
             .await
-            .map_err(|cause| NoAnswer::Connect { target: target.clone(), cause })?;
+            .map_err(|cause| NoAnswer::Connect {
+                target: target.clone(),
+                cause,
+            })?;
         exchange(stream, "localhost", &ask).await
     })
     .await
@@ -85,7 +91,10 @@ async fn within<T>(
     match patience {
         None => work.await,
         Some(patience) => tokio::time::timeout(patience, work).await.unwrap_or_else(|_| {
-            Err(NoAnswer::Broken { target: target.to_owned(), reason: format!("nothing within {patience:?}") })
+            Err(NoAnswer::Broken {
+                target: target.to_owned(),
+                reason: format!("nothing within {patience:?}"),
+            })
         }),
     }
 }
@@ -94,25 +103,39 @@ async fn exchange<S>(stream: S, host: &str, ask: &Ask<'_>) -> Result<Answer, NoA
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let broken = |reason: String| NoAnswer::Broken { target: host.to_owned(), reason };
+    let broken = |reason: String| NoAnswer::Broken {
+        target: host.to_owned(),
+        reason,
+    };
     let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream))
         .await
         .map_err(|error| broken(error.to_string()))?;
     let driver = tokio::spawn(connection);
-    let mut request = Request::builder().method(ask.method.clone()).uri(ask.path).header(header::HOST, host);
+    let has = |wanted: &str| ask.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case(wanted));
+    let mut request = Request::builder().method(ask.method.clone()).uri(ask.path);
+    if !has("host") {
+        request = request.header(header::HOST, host);
+    }
     for (name, value) in ask.headers {
         request = request.header(*name, value);
     }
-    let typed = ask.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-type"));
-    if ask.body.is_some() && !typed {
+    if ask.body.is_some() && !has("content-type") {
         request = request.header(header::CONTENT_TYPE, "application/json");
     }
     let request = request
         .body(Full::new(Bytes::from(ask.body.clone().unwrap_or_default())))
         .map_err(|error| broken(error.to_string()))?;
-    let response = sender.send_request(request).await.map_err(|error| broken(error.to_string()))?;
+    let response = sender
+        .send_request(request)
+        .await
+        .map_err(|error| broken(error.to_string()))?;
     let status = response.status();
-    let body = response.into_body().collect().await.map_err(|error| broken(error.to_string()))?.to_bytes();
+    let body = response
+        .into_body()
+        .collect()
+        .await
+        .map_err(|error| broken(error.to_string()))?
+        .to_bytes();
     driver.abort();
     Ok(Answer { status, body })
 }

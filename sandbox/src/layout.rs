@@ -28,7 +28,9 @@ impl Layout {
     /// [`Error::Name`] when the name is not a label of lower-case letters, digits and dashes, at most 32 long.
     pub fn of_name(name: &str) -> Result<Self> {
         check_name("sandbox name", name)?;
-        let data = env::var_os("XDG_DATA_HOME").map(PathBuf::from).unwrap_or_else(|| home().join(".local/share"));
+        let data = env::var_os("XDG_DATA_HOME")
+            .map(PathBuf::from)
+            .unwrap_or_else(|| home().join(".local/share"));
         Ok(Self::new(data.join("joiner").join(name)))
     }
 
@@ -38,7 +40,9 @@ impl Layout {
     /// As [`Layout::of_name`].
     pub fn choose(dir: Option<&Path>, name: Option<&str>) -> Result<Self> {
         if let Some(dir) = dir {
-            return Ok(Self::new(std::path::absolute(dir).map_err(Error::file("resolve", dir))?));
+            return Ok(Self::new(
+                std::path::absolute(dir).map_err(Error::file("resolve", dir))?,
+            ));
         }
         if let Some(name) = name {
             return Self::of_name(name);
@@ -81,7 +85,9 @@ impl Layout {
 
     /// The folder of a cluster.
     pub fn cluster(&self, name: &str) -> ClusterLayout {
-        ClusterLayout { dir: self.dir.join("clusters").join(name) }
+        ClusterLayout {
+            dir: self.dir.join("clusters").join(name),
+        }
     }
 
     /// The supervisor's socket. A Unix socket's path holds at most 107 bytes, so a deep folder's socket lies in `/tmp`.
@@ -134,7 +140,10 @@ pub fn cache() -> PathBuf {
     if let Some(dir) = env::var_os("JOINER_CACHE").filter(|value| !value.is_empty()) {
         return PathBuf::from(dir);
     }
-    env::var_os("XDG_CACHE_HOME").map(PathBuf::from).unwrap_or_else(|| home().join(".cache")).join("joiner")
+    env::var_os("XDG_CACHE_HOME")
+        .map(PathBuf::from)
+        .unwrap_or_else(|| home().join(".cache"))
+        .join("joiner")
 }
 
 fn home() -> PathBuf {

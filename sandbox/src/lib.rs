@@ -26,6 +26,7 @@ mod ports;
 pub mod process;
 pub mod provider;
 mod supervisor;
+pub mod terraform;
 pub mod tools;
 
 use std::ffi::OsString;

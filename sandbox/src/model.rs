@@ -9,23 +9,30 @@ use serde::{Deserialize, Serialize};
 
 use crate::process::identity::ProcessId;
 
-/// The record that a running supervisor keeps in its folder.
+/// The record that a running supervisor keeps in its folder. One written by another version is read, too: what it lacks has
+/// its default, for `down` must find the processes of any.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Record {
     /// The version of the binary that started it.
+    #[serde(default)]
     pub version: String,
     /// The supervisor's process.
     pub supervisor: ProcessId,
     /// The supervisor's socket.
+    #[serde(default)]
     pub socket: PathBuf,
     /// The emulator's URL, such as `http://127.0.0.1:41234`.
+    #[serde(default)]
     pub aws_endpoint: String,
     /// The account's region.
+    #[serde(default)]
     pub region: String,
     /// Milliseconds between an instance's launch and its node.
+    #[serde(default)]
     pub boot_time_ms: u64,
     /// The processes it started, by part; what `down` ends should the supervisor die first.
+    #[serde(default)]
     pub children: BTreeMap<String, ProcessId>,
 }
 
@@ -156,4 +163,17 @@ pub struct Registration {
 pub(crate) struct Refusal {
     /// The text for the user.
     pub(crate) error: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_record_of_another_version_still_names_its_processes() {
+        let text = r#"{ "supervisor": { "pid": 7, "started": 9 }, "somethingNew": 1 }"#;
+        let record: Record = serde_json::from_str(text).unwrap();
+        assert_eq!(record.supervisor, ProcessId { pid: 7, started: 9 });
+        assert!(record.children.is_empty());
+    }
 }

@@ -24,11 +24,21 @@ pub(crate) fn free<const N: usize>() -> io::Result<[u16; N]> {
 pub(crate) fn wanted(port: Option<u16>, part: &str) -> Result<u16> {
     let address = (Ipv4Addr::LOCALHOST, port.unwrap_or(0));
     match (TcpListener::bind(address), port) {
-        (Ok(listener), _) => {
-            Ok(listener.local_addr().map_err(|cause| Error::Start { program: part.to_owned(), cause })?.port())
-        }
-        (Err(_), Some(port)) => Err(Error::PortBusy { port, part: part.to_owned() }),
-        (Err(cause), None) => Err(Error::Start { program: part.to_owned(), cause }),
+        (Ok(listener), _) => Ok(listener
+            .local_addr()
+            .map_err(|cause| Error::Start {
+                program: part.to_owned(),
+                cause,
+            })?
+            .port()),
+        (Err(_), Some(port)) => Err(Error::PortBusy {
+            port,
+            part: part.to_owned(),
+        }),
+        (Err(cause), None) => Err(Error::Start {
+            program: part.to_owned(),
+            cause,
+        }),
     }
 }
 
@@ -55,12 +65,17 @@ mod tests {
         let held = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let port = held.local_addr().unwrap().port();
         let error = wanted(Some(port), "emulator").unwrap_err().to_string();
-        assert!(error.contains(&port.to_string()) && error.contains("emulator"), "{error}");
+        assert!(
+            error.contains(&port.to_string()) && error.contains("emulator"),
+            "{error}"
+        );
     }
 
     #[test]
     fn a_taken_port_is_recognised_in_a_log() {
-        assert!(is_taken("listen tcp 127.0.0.1:6443: bind: address already in use"));
+        assert!(is_taken(
+            "listen tcp 127.0.0.1:6443: bind: address already in use"
+        ));
         assert!(is_taken("OSError: [Errno 98] Address already in use"));
         assert!(!is_taken("connection refused"));
     }

@@ -34,6 +34,7 @@ impl Cloud {
             layout: Layout::new(folder.path().join("sandbox")),
             boot_time,
             cluster: None,
+            region: joiner_sandbox::REGION.to_owned(),
             aws_port: None,
             executable: binaries.join("joiner"),
             binaries: binaries.clone(),

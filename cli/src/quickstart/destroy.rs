@@ -14,7 +14,8 @@ pub(crate) async fn run(setting: &Setting) -> Result<()> {
     if !found.is_empty() {
         bail!("the account still holds:\n  {}", found.join("\n  "));
     }
-    output::line("the account holds no instance, launch template, role or instance profile of ours")
+    output::line("the account holds no instance, launch template, role or instance profile of ours");
+    Ok(())
 }
 
 /// Every resource in the emulator's answer, as `kind: name`.

@@ -14,12 +14,13 @@ use super::progress::{Claim, Picture, Stage};
 pub(crate) async fn look(client: &Client, namespace: &str, selector: &str) -> Result<Picture> {
     let everything = ListParams::default();
     let ours = ListParams::default().labels(selector);
-    let (pods, claims, nodes) = tokio::try_join!(
-        Api::<Pod>::namespaced(client.clone(), namespace).list(&ours),
-        Api::<NodeClaim>::all(client.clone()).list(&everything),
-        Api::<Node>::all(client.clone()).list(&everything),
-    )
-    .context("the cluster could not be read")?;
+    let (pods, claims, nodes) = (
+        Api::<Pod>::namespaced(client.clone(), namespace),
+        Api::<NodeClaim>::all(client.clone()),
+        Api::<Node>::all(client.clone()),
+    );
+    let (pods, claims, nodes) = tokio::try_join!(pods.list(&ours), claims.list(&everything), nodes.list(&everything))
+        .context("the cluster could not be read")?;
     let phase = |pod: &Pod| pod.status.as_ref().and_then(|status| status.phase.clone()).unwrap_or_default();
     let running = pods.iter().filter(|pod| phase(pod) == "Running").count();
     Ok(Picture {
@@ -32,7 +33,7 @@ pub(crate) async fn look(client: &Client, namespace: &str, selector: &str) -> Re
 
 fn claim(item: &NodeClaim) -> Claim {
     let label = |key: &str| text(item.labels(), key);
-    let price = text(item.annotations(), labels::HOURLY_PRICE_ANNOTATION);
+    let price = text(item.annotations(), labels::HOURLY_PRICE);
     Claim {
         instance_type: label(labels::INSTANCE_TYPE),
         zone: label(labels::ZONE),

@@ -14,6 +14,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 
+use joiner_sandbox::Layout;
 use setting::Setting;
 
 /// The replicas that the Deployment is scaled to unless told otherwise.
@@ -31,12 +32,12 @@ pub(crate) struct Quickstart {
     /// How many replicas the Deployment is scaled to.
     #[arg(long, default_value_t = REPLICAS)]
     replicas: usize,
+    /// The time between an instance's launch and its node, such as 5s, 500ms, 0; of a sandbox that is started now.
+    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = crate::arguments::duration)]
+    boot_time: std::time::Duration,
     /// Destroy what the quickstart applied, and prove that nothing is left.
     #[arg(long)]
     destroy: bool,
-    /// The sandbox's folder; by default `$JOINER_SANDBOX`, else the folder of the name `sandbox`.
-    #[arg(long)]
-    dir: Option<PathBuf>,
 }
 
 impl Quickstart {
@@ -44,14 +45,14 @@ impl Quickstart {
     ///
     /// # Errors
     /// The first step that failed, with its output above.
-    pub(crate) async fn run(self) -> Result<()> {
+    pub(crate) async fn run(self, layout: Layout) -> Result<()> {
         if !self.example.join("main.tf").is_file() {
             bail!(
                 "--example {} holds no main.tf; run this in the checkout's root, or name an example's folder",
                 self.example.display()
             );
         }
-        let setting = Setting::prepare(&self).await?;
+        let setting = Setting::prepare(&self, layout).await?;
         if self.destroy {
             return destroy::run(&setting).await;
         }
@@ -59,10 +60,11 @@ impl Quickstart {
         let applied = setting.core("ONE apply", &["apply", "-auto-approve", "-input=false"])?;
         let client = setting.client().await?;
         let watched = watch::scale_and_watch(&setting, &client, self.replicas).await?;
-        report::stages(applied, &watched)?;
+        report::stages(applied, &watched);
         setting
             .core("plan: no changes", &["plan", "-detailed-exitcode", "-input=false"])
             .context("the plan after the apply is not empty")?;
-        report::how_to_go_on(&setting)
+        report::how_to_go_on(&setting);
+        Ok(())
     }
 }

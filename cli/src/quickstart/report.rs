@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use anyhow::Result;
 use comfy_table::{Table, presets};
 
 use super::progress::{Milestones, Progress};
@@ -10,9 +9,9 @@ use super::setting::Setting;
 use crate::output;
 
 /// The seconds of each stage, and the NodeClaims bought.
-pub(crate) fn stages(applied: Duration, progress: &Progress) -> Result<()> {
+pub(crate) fn stages(applied: Duration, progress: &Progress) {
     let mut table = Table::new();
-    table.load_preset(presets::UTF8_FULL_CONDENSED).set_header(["stage", "seconds"]);
+    table.load_style(presets::UTF8_FULL_CONDENSED).set_header(["stage", "seconds"]);
     table.add_row(["one apply".to_owned(), format!("{:.1}", applied.as_secs_f64())]);
     let Milestones { first_pod, first_claim, first_launch, first_registered, first_ready, first_running, all_running } =
         progress.milestones();
@@ -27,20 +26,20 @@ pub(crate) fn stages(applied: Duration, progress: &Progress) -> Result<()> {
     ] {
         table.add_row([stage.to_owned(), at.map_or_else(|| "-".to_owned(), |at| format!("{at:.2}"))]);
     }
-    output::line(&table.to_string())?;
+    output::line(&table.to_string());
 
     let mut table = Table::new();
     table
-        .load_preset(presets::UTF8_FULL_CONDENSED)
+        .load_style(presets::UTF8_FULL_CONDENSED)
         .set_header(["nodeclaim", "instance type", "zone", "capacity type", "price"]);
     for (name, claim) in progress.last().iter().flat_map(|picture| &picture.claims) {
         table.add_row([name, &claim.instance_type, &claim.zone, &claim.capacity_type, &claim.price]);
     }
-    output::line(&table.to_string())
+    output::line(&table.to_string());
 }
 
 /// How to go on by hand.
-pub(crate) fn how_to_go_on(setting: &Setting) -> Result<()> {
+pub(crate) fn how_to_go_on(setting: &Setting) {
     output::line(&format!(
         "The sandbox stays up. To go on:\n  \
          eval \"$(target/release/joiner sandbox env)\"          # KUBECONFIG and AWS settings\n  \
@@ -52,5 +51,5 @@ pub(crate) fn how_to_go_on(setting: &Setting) -> Result<()> {
          target/release/joiner sandbox down                    # ends the sandbox",
         setting.tools.bin.display(),
         setting.cli_config().display(),
-    ))
+    ));
 }

@@ -11,7 +11,8 @@ use joiner_sandbox::{Layout, Sandbox, UpOptions};
 use kube::config::{KubeConfigOptions, Kubeconfig};
 
 use super::Quickstart;
-use crate::output::{self, Steps};
+use crate::output;
+use crate::steps::Steps;
 
 /// Everything that a step needs.
 pub(crate) struct Setting {
@@ -24,11 +25,10 @@ pub(crate) struct Setting {
 
 impl Setting {
     /// Builds what is missing, starts the sandbox and sets the core up.
-    pub(crate) async fn prepare(options: &Quickstart) -> Result<Self> {
+    pub(crate) async fn prepare(options: &Quickstart, layout: Layout) -> Result<Self> {
         let steps = Steps::new();
-        let tools = Tools::ensure(&GoTool::ALL, &steps)?;
-        let layout = Layout::choose(options.dir.as_deref(), None)?;
-        let up = UpOptions { cluster: None, ..UpOptions::new(layout, tools.clone())? };
+        let tools = crate::sandbox::tools::ensure(GoTool::ALL.to_vec()).await?;
+        let up = UpOptions { cluster: None, boot_time: options.boot_time, ..UpOptions::new(layout, tools.clone())? };
         let binaries = up.binaries.clone();
         let sandbox = joiner_sandbox::up(up, &steps).await?;
         let mirror = Mirror::lay_out(&sandbox.layout().dir().join("core"), &binaries, &tools.path("helm"))?;
@@ -41,7 +41,7 @@ impl Setting {
 
     /// Runs one command of the core, its output going to the terminal; answers how long it took.
     pub(crate) fn core(&self, step: &str, arguments: &[&str]) -> Result<Duration> {
-        output::line(&format!("==> {step}"))?;
+        output::line(&format!("==> {step}"));
         let begin = Instant::now();
         let status = self
             .core
@@ -52,7 +52,7 @@ impl Setting {
         if !status.success() {
             bail!("`{}` in {} failed: {status}", arguments.join(" "), self.example.display());
         }
-        output::line(&format!("    {:.1} s", begin.elapsed().as_secs_f64()))?;
+        output::line(&format!("    {:.1} s", begin.elapsed().as_secs_f64()));
         Ok(begin.elapsed())
     }
 

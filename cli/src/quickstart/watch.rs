@@ -31,7 +31,7 @@ pub(crate) async fn scale_and_watch(setting: &Setting, client: &Client, replicas
     let ours = PatchParams::apply("joiner-quickstart").force();
     api.patch(&deployment.name_any(), &ours, &Patch::Apply(&deployment)).await?;
 
-    output::line(&format!("==> scaling {} to {replicas} pods", deployment.name_any()))?;
+    output::line(&format!("==> scaling {} to {replicas} pods", deployment.name_any()));
     let scale = json!({"spec": {"replicas": replicas}});
     let mut progress = Progress::new(replicas);
     let begin = Instant::now();
@@ -45,7 +45,7 @@ pub(crate) async fn scale_and_watch(setting: &Setting, client: &Client, replicas
         }
         let picture = look(client, &namespace, &selector).await?;
         if let Some(line) = progress.observe(picture, begin.elapsed().as_secs_f64()) {
-            output::line(&line)?;
+            output::line(&line);
         }
         tokio::time::sleep(INTERVAL).await;
     }

@@ -14,9 +14,13 @@ pub(crate) async fn run(layout: Layout, command: ClusterCommand) -> Result<ExitC
     let sandbox = Sandbox::open(layout)?;
     match command {
         ClusterCommand::List { output: Output::Json } => Ok(output::json(&sandbox.clusters().await?)),
-        ClusterCommand::List { output: Output::Table } => {
+        ClusterCommand::List {
+            output: Output::Table,
+        } => {
             let mut table = Table::new();
-            table.load_style(NOTHING).set_header(["NAME", "VERSION", "ENDPOINT", "KUBECONFIG"]);
+            table
+                .load_style(NOTHING)
+                .set_header(["NAME", "VERSION", "ENDPOINT", "KUBECONFIG"]);
             for cluster in sandbox.clusters().await? {
                 let kubeconfig = cluster.kubeconfig.display().to_string();
                 table.add_row([cluster.name, cluster.version, cluster.endpoint, kubeconfig]);
@@ -24,8 +28,13 @@ pub(crate) async fn run(layout: Layout, command: ClusterCommand) -> Result<ExitC
             Ok(output::line(&table.to_string()))
         }
         ClusterCommand::Create { name, api_port } => {
-            let cluster = sandbox.create_cluster(&ClusterSpec { name, port: api_port }).await?;
-            Ok(output::line(&format!("cluster {} is up at {}", cluster.name, cluster.endpoint)))
+            let cluster = sandbox
+                .create_cluster(&ClusterSpec { name, port: api_port })
+                .await?;
+            Ok(output::line(&format!(
+                "cluster {} is up at {}",
+                cluster.name, cluster.endpoint
+            )))
         }
         ClusterCommand::Delete { name } => {
             sandbox.delete_cluster(&name).await?;

@@ -13,15 +13,21 @@ pub(crate) fn run(layout: Layout, how: Output) -> Result<ExitCode> {
     if how == Output::Json {
         return Ok(output::json(&environment));
     }
-    let lines: Vec<String> =
-        environment.iter().map(|(name, value)| format!("export {name}={}", quoted(value))).collect();
+    let lines: Vec<String> = environment
+        .iter()
+        .map(|(name, value)| format!("export {name}={}", quoted(value)))
+        .collect();
     Ok(output::line(&lines.join("\n")))
 }
 
 /// Quotes a value for a shell, if it must be.
 fn quoted(value: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-:".contains(c);
-    if value.chars().all(plain) { value.to_owned() } else { format!("'{}'", value.replace('\'', r"'\''")) }
+    if value.chars().all(plain) {
+        value.to_owned()
+    } else {
+        format!("'{}'", value.replace('\'', r"'\''"))
+    }
 }
 
 #[cfg(test)]
@@ -30,9 +36,12 @@ mod tests {
 
     #[test]
     fn values_are_safe_in_a_shell() {
-        for (value, want) in
-            [("/a/b-c.d:1", "/a/b-c.d:1"), ("a b", "'a b'"), ("it's", r"'it'\''s'"), ("$(x)", "'$(x)'")]
-        {
+        for (value, want) in [
+            ("/a/b-c.d:1", "/a/b-c.d:1"),
+            ("a b", "'a b'"),
+            ("it's", r"'it'\''s'"),
+            ("$(x)", "'$(x)'"),
+        ] {
             assert_eq!(quoted(value), want);
         }
     }

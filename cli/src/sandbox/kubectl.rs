@@ -11,6 +11,12 @@ pub(crate) async fn run(layout: Layout, arguments: &[String]) -> Result<ExitCode
     let sandbox = Sandbox::open(layout)?;
     let tools = super::tools::ensure(GoTool::named("kubectl").into_iter().collect()).await?;
     let program = tools.path("kubectl");
-    let cause = Command::new(&program).args(arguments).envs(sandbox.environment()).exec();
-    Err(Error::Start { program: program.display().to_string(), cause })
+    let cause = Command::new(&program)
+        .args(arguments)
+        .envs(sandbox.environment())
+        .exec();
+    Err(Error::Start {
+        program: program.display().to_string(),
+        cause,
+    })
 }

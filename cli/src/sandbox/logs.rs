@@ -19,7 +19,11 @@ pub(crate) async fn run(layout: &Layout, arguments: &Logs) -> Result<ExitCode> {
     if !path.is_file() {
         return Err(unknown(layout, &arguments.part).await);
     }
-    let failed = |cause| Error::File { verb: "read", path: path.clone(), cause };
+    let failed = |cause| Error::File {
+        verb: "read",
+        path: path.clone(),
+        cause,
+    };
     print(&path, arguments).await.map_err(failed)
 }
 
@@ -51,9 +55,16 @@ fn start_of_last(bytes: &[u8], lines: usize) -> usize {
 }
 
 async fn unknown(layout: &Layout, part: &str) -> Error {
-    let parts = status(layout).await.map(|status| status.parts).unwrap_or_default();
+    let parts = status(layout)
+        .await
+        .map(|status| status.parts)
+        .unwrap_or_default();
     let names: Vec<String> = parts.into_iter().map(|part| part.name).collect();
-    let names = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+    let names = if names.is_empty() {
+        "none".to_owned()
+    } else {
+        names.join(", ")
+    };
     Error::Refused(format!("there is no log of {part:?}; the parts are: {names}"))
 }
 

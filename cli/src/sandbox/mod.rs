@@ -5,7 +5,7 @@ mod env;
 mod kubectl;
 mod logs;
 mod status;
-mod tools;
+pub(crate) mod tools;
 mod up;
 
 use std::process::ExitCode;
@@ -32,11 +32,20 @@ pub(crate) async fn run(arguments: arguments::Sandbox) -> Result<ExitCode> {
         SandboxCommand::Logs(logs) => logs::run(&layout, &logs).await,
         SandboxCommand::Kubectl { arguments } => kubectl::run(layout, &arguments).await,
         SandboxCommand::Cluster(command) => cluster::run(layout, command.command).await,
+        SandboxCommand::Quickstart(quickstart) => quickstart
+            .run(layout)
+            .await
+            .map(|()| ExitCode::SUCCESS)
+            .map_err(|error| joiner_sandbox::Error::Refused(format!("{error:#}"))),
     }
 }
 
 async fn down(layout: &Layout) -> Result<ExitCode> {
     let was_running = Sandbox::down(layout).await?;
-    let text = if was_running { "the sandbox has ended" } else { "no sandbox was running" };
+    let text = if was_running {
+        "the sandbox has ended"
+    } else {
+        "no sandbox was running"
+    };
     Ok(output::line(&format!("{text} ({})", layout.dir().display())))
 }

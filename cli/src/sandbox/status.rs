@@ -22,7 +22,10 @@ pub(crate) async fn run(layout: &Layout, how: Output) -> Result<ExitCode> {
 
 fn text(status: &Status) -> String {
     if status.parts.is_empty() {
-        return format!("no sandbox is running in {}; start one with `joiner sandbox up`", status.dir.display());
+        return format!(
+            "no sandbox is running in {}; start one with `joiner sandbox up`",
+            status.dir.display()
+        );
     }
     let mut text = table(&status.parts);
     for part in status.failed() {
@@ -34,7 +37,9 @@ fn text(status: &Status) -> String {
 
 fn table(parts: &[PartStatus]) -> String {
     let mut table = Table::new();
-    table.load_style(NOTHING).set_header(["PART", "STATE", "PID", "PORT", "UPTIME", "MEMORY"]);
+    table
+        .load_style(NOTHING)
+        .set_header(["PART", "STATE", "PID", "PORT", "UPTIME", "MEMORY"]);
     for part in parts {
         let number = |value: Option<String>| value.unwrap_or_else(|| "-".to_owned());
         table.add_row([
@@ -49,7 +54,11 @@ fn table(parts: &[PartStatus]) -> String {
     for column in table.column_iter_mut().skip(2) {
         column.set_cell_alignment(CellAlignment::Right);
     }
-    table.lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>().join("\n")
+    table
+        .lines()
+        .map(|line| line.trim_end().to_owned())
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 fn state(state: PartState) -> &'static str {
@@ -98,7 +107,10 @@ mod tests {
         };
         let text = text(&status);
         assert!(text.contains("FAILED"), "{text}");
-        assert!(text.contains("sandbox/etcd ended with exit code 1\n    fatal: no"), "{text}");
+        assert!(
+            text.contains("sandbox/etcd ended with exit code 1\n    fatal: no"),
+            "{text}"
+        );
     }
 
     #[test]

@@ -16,8 +16,10 @@ pub(crate) async fn run(layout: Layout, arguments: Up) -> Result<ExitCode> {
     options.boot_time = arguments.boot_time;
     options.region = arguments.region;
     options.aws_port = arguments.aws_port;
-    options.cluster =
-        (!arguments.no_cluster).then_some(ClusterSpec { name: arguments.cluster, port: arguments.api_port });
+    options.cluster = (!arguments.no_cluster).then_some(ClusterSpec {
+        name: arguments.cluster,
+        port: arguments.api_port,
+    });
     if let Some(binaries) = arguments.controller_binaries {
         options.binaries = std::path::absolute(&binaries).unwrap_or(binaries);
     }

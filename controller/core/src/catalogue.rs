@@ -82,7 +82,9 @@ impl Offering {
         };
         allows(well_known::ZONE, &self.zone)
             && allows(well_known::CAPACITY_TYPE, self.capacity_type.as_str())
-            && (self.zone_id.is_empty() || allows(well_known::ZONE_ID, &self.zone_id))
+            && requirements
+                .get(well_known::ZONE_ID)
+                .is_none_or(|wanted| wanted.allows(Some(&*self.zone_id).filter(|id| !id.is_empty())))
     }
 
     /// The labels that a node bought by this offering carries.

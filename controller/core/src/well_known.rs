@@ -75,6 +75,11 @@ pub fn is_said_by_types(key: &str) -> bool {
     SAID_BY_TYPES.contains(&key) || key.starts_with(TYPE_PREFIX)
 }
 
+/// Whether a node has the label `key` because of the offering by which it was bought.
+pub fn is_said_by_offerings(key: &str) -> bool {
+    matches!(key, ZONE | CAPACITY_TYPE | ZONE_ID)
+}
+
 /// The key that today stands for `key`.
 pub fn normalise(key: Text) -> Text {
     NORMALISED

@@ -6,14 +6,17 @@ use std::time::Instant;
 
 use jiff::Timestamp;
 use joiner_api::EC2NodeClass;
-use joiner_api::labels::{EC2_NODE_CLASS_HASH, EC2_NODE_CLASS_HASH_VERSION, INSTANCE_PROFILE_NAME};
+use joiner_api::labels::{
+    EC2_NODE_CLASS_HASH, EC2_NODE_CLASS_HASH_VERSION, HOURLY_PRICE, INSTANCE_PROFILE_NAME,
+};
 use joiner_aws::instances::{Instance, provider_id};
 use joiner_aws::launch::{Bought, ClaimKey, LaunchError, Launched, Order, Tenancy};
 use joiner_aws::node_class::NodeClass;
 use joiner_aws::{instances, profiles, tags};
-use joiner_core::catalogue::{CapacityType, InstanceType};
+use joiner_core::catalogue::{CapacityType, InstanceType, Offering};
 use joiner_core::conditions::{LAUNCHED, Wanted};
 use joiner_core::launch::{Plan, labels_of};
+use joiner_core::money::Price;
 use joiner_core::text::{Labels, Text};
 
 use super::{Act, ClaimStatus, Failed};
@@ -145,10 +148,14 @@ impl Act {
                 .iter()
                 .map(|(key, value)| (key.clone(), value.clone())),
         );
-        let entry = self
-            .label_claim(&entry.claim.name, &labels, &annotations(class))
-            .await?;
         let bought = types.iter().find(|it| *it.name == *got.instance_type);
+        let mut annotations = annotations(class);
+        if let Some(price) = bought.and_then(|it| price(it, got)) {
+            annotations.insert(HOURLY_PRICE.into(), price.to_string().trim_start_matches('$').trim_end_matches("/h").into());
+        }
+        let entry = self
+            .label_claim(&entry.claim.name, &labels, &annotations)
+            .await?;
         let status = ClaimStatus {
             conditions: vec![Wanted::yes(LAUNCHED)],
             provider_id: Some(provider_id(&got.zone, &got.instance_id).into()),
@@ -203,6 +210,13 @@ impl Act {
         tracing::info!(EC2NodeClass = %name, launch_templates = templates.len(), instance_profile = profile, "cleared account");
         Ok(())
     }
+}
+
+/// The price of the offering that was bought; none where none is known.
+fn price(bought: &InstanceType, got: &Got) -> Option<Price> {
+    let is_it = |offering: &&Offering| *offering.zone == *got.zone && offering.capacity_type == got.capacity_type;
+    let price = bought.offerings.iter().find(is_it)?.price;
+    (price != Price::MAX).then_some(price)
 }
 
 /// What the claim remembers of the class it was launched with.

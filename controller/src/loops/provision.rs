@@ -1,5 +1,6 @@
 //! Pods that wait get nodes: batch, snapshot, schedule, check, make claims, launch.
 
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use futures::StreamExt as _;
@@ -7,7 +8,7 @@ use jiff::Timestamp;
 use joiner_aws::launch::MAX_BATCH;
 use joiner_core::batch::{Batch, Event, NextWake, Settings};
 use joiner_core::schedule::{NewClaim, Schedule, schedule};
-use joiner_core::snapshot::Snapshot;
+use joiner_core::snapshot::{PodKey, Snapshot};
 use joiner_core::text::Text;
 use tracing::{Instrument as _, error, info, warn};
 
@@ -25,10 +26,11 @@ pub(super) async fn run(act: Act, settings: Settings) {
     let bell = &act.index.changes.provision;
     let mut batch = Batch::new(settings);
     let mut next = NextWake::Never;
+    let mut stuck = BTreeSet::new();
     loop {
         let event = match next {
             NextWake::Now => {
-                round(&act).await;
+                round(&act, &mut stuck).await;
                 Event::Decided
             }
             NextWake::At(due) => {
@@ -57,7 +59,7 @@ pub(super) async fn run(act: Act, settings: Settings) {
 }
 
 /// One decision and what follows from it.
-async fn round(act: &Act) {
+async fn round(act: &Act, stuck: &mut BTreeSet<PodKey>) {
     // Observe.
     let now = Timestamp::now();
     let snapshot = act.index.snapshot(now);
@@ -81,6 +83,14 @@ async fn round(act: &Act) {
         return;
     };
     report(act, &snapshot, &plan, now, started.elapsed());
+    let unschedulable: BTreeSet<PodKey> = plan.unschedulable.keys().cloned().collect();
+    if unschedulable != *stuck && !unschedulable.is_empty() {
+        warn!(
+            pods = unschedulable.len(),
+            "could not schedule pods; their events say why"
+        );
+    }
+    *stuck = unschedulable;
     if !wrong.is_empty() {
         for violation in &wrong {
             act.metrics.violation();
@@ -193,12 +203,6 @@ fn report(act: &Act, snapshot: &Snapshot, plan: &Schedule, now: Timestamp, took:
             unschedulable = plan.unschedulable.len(),
             seconds = took.as_secs_f64(),
             "found provisionable pods"
-        );
-    }
-    if !plan.unschedulable.is_empty() {
-        warn!(
-            pods = plan.unschedulable.len(),
-            "could not schedule pods; their events say why"
         );
     }
 }

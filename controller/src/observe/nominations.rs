@@ -35,6 +35,16 @@ impl Nominations {
         self.0.remove(pod);
     }
 
+    /// The pods that are meant for one of `places`, sorted.
+    pub(super) fn meant_for(&self, places: &[&Text]) -> Vec<PodKey> {
+        let here = |meant: &Meant| places.iter().any(|place| **place == meant.place);
+        self.0
+            .iter()
+            .filter(|(_, meant)| here(meant))
+            .map(|(pod, _)| pod.clone())
+            .collect()
+    }
+
     /// The places that still hold at `now`. A place that is not `complete` is held as long as it is `known`; one that is
     /// complete for [`HOLD`] longer, after which the pod is decided on anew.
     pub(super) fn current(

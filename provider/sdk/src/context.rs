@@ -72,8 +72,17 @@ struct Report {
 impl<D> Context<D> {
     /// A context as a server makes it for a call; also for unit tests of resource code.
     #[must_use]
-    pub fn new(provider: Configured<D>, cancellation: CancellationToken, capabilities: ClientCapabilities) -> Self {
-        Self { provider, cancellation, capabilities, report: Mutex::default() }
+    pub fn new(
+        provider: Configured<D>,
+        cancellation: CancellationToken,
+        capabilities: ClientCapabilities,
+    ) -> Self {
+        Self {
+            provider,
+            cancellation,
+            capabilities,
+            report: Mutex::default(),
+        }
     }
 
     /// The provider's state in its three forms.

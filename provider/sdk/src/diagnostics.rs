@@ -32,13 +32,23 @@ impl Diagnostic {
     /// An error about the whole operation.
     #[must_use]
     pub fn error(summary: impl Into<String>, detail: impl Into<String>) -> Self {
-        Self { severity: Severity::Error, summary: summary.into(), detail: detail.into(), path: None }
+        Self {
+            severity: Severity::Error,
+            summary: summary.into(),
+            detail: detail.into(),
+            path: None,
+        }
     }
 
     /// A warning about the whole operation.
     #[must_use]
     pub fn warning(summary: impl Into<String>, detail: impl Into<String>) -> Self {
-        Self { severity: Severity::Warning, summary: summary.into(), detail: detail.into(), path: None }
+        Self {
+            severity: Severity::Warning,
+            summary: summary.into(),
+            detail: detail.into(),
+            path: None,
+        }
     }
 
     /// The same message, about one attribute.
@@ -110,12 +120,22 @@ impl Diagnostics {
     }
 
     /// Adds an error about an attribute.
-    pub fn error_at(&mut self, path: impl Into<AttributePath>, summary: impl Into<String>, detail: impl Into<String>) {
+    pub fn error_at(
+        &mut self,
+        path: impl Into<AttributePath>,
+        summary: impl Into<String>,
+        detail: impl Into<String>,
+    ) {
         self.push(Diagnostic::error(summary, detail).at(path));
     }
 
     /// Adds a warning about an attribute.
-    pub fn warn_at(&mut self, path: impl Into<AttributePath>, summary: impl Into<String>, detail: impl Into<String>) {
+    pub fn warn_at(
+        &mut self,
+        path: impl Into<AttributePath>,
+        summary: impl Into<String>,
+        detail: impl Into<String>,
+    ) {
         self.push(Diagnostic::warning(summary, detail).at(path));
     }
 

@@ -32,12 +32,19 @@ pub trait EphemeralResource: Send + Sync + 'static {
     }
 
     /// Opens it. The configuration comes back as it is, with the computed attributes filled in.
-    async fn open(&self, ctx: &Context<Self::Data>, config: Self::Model) -> Result<Opened<Self::Model>, Diagnostics>;
+    async fn open(
+        &self,
+        ctx: &Context<Self::Data>,
+        config: Self::Model,
+    ) -> Result<Opened<Self::Model>, Diagnostics>;
 
     /// Keeps it alive; the value already handed out cannot change.
     async fn renew(&self, ctx: &Context<Self::Data>, private: Private) -> Result<Renewed, Diagnostics> {
         let _ = ctx;
-        Ok(Renewed { renew_at: None, private })
+        Ok(Renewed {
+            renew_at: None,
+            private,
+        })
     }
 
     /// Closes it.

@@ -57,7 +57,13 @@ impl Parameter {
     /// A parameter that is neither null nor unknown.
     #[must_use]
     pub fn new(name: impl Into<String>, ty: Type, description: impl Into<String>) -> Self {
-        Self { name: name.into(), ty, description: description.into(), allow_null: false, allow_unknown: false }
+        Self {
+            name: name.into(),
+            ty,
+            description: description.into(),
+            allow_null: false,
+            allow_unknown: false,
+        }
     }
 }
 
@@ -87,9 +93,11 @@ impl Arguments {
         T::from_value(value, &AttributePath::root()).map_err(|error| {
             let text = match error {
                 ConvertError::Unknown => "the value is not known yet".to_owned(),
-                ConvertError::Misfit(diagnostics) => {
-                    diagnostics.iter().map(|diagnostic| diagnostic.detail.as_str()).collect::<Vec<_>>().join(" ")
-                }
+                ConvertError::Misfit(diagnostics) => diagnostics
+                    .iter()
+                    .map(|diagnostic| diagnostic.detail.as_str())
+                    .collect::<Vec<_>>()
+                    .join(" "),
             };
             FunctionError::argument(position, text)
         })
@@ -109,13 +117,19 @@ impl FunctionError {
     /// An error of the whole call.
     #[must_use]
     pub fn new(text: impl Into<String>) -> Self {
-        Self { text: text.into(), argument: None }
+        Self {
+            text: text.into(),
+            argument: None,
+        }
     }
 
     /// An error of one argument.
     #[must_use]
     pub fn argument(position: usize, text: impl Into<String>) -> Self {
-        Self { text: text.into(), argument: Some(position) }
+        Self {
+            text: text.into(),
+            argument: Some(position),
+        }
     }
 }
 

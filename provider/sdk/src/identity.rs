@@ -24,12 +24,19 @@ impl Identity for Empty {
 
 /// An identity's schema as the protocol spells it.
 pub(crate) fn identity_to_proto(schema: &Schema) -> proto::ResourceIdentitySchema {
-    let attributes = schema.attributes.iter().map(|attribute| proto::resource_identity_schema::IdentityAttribute {
-        name: attribute.name.clone(),
-        r#type: attribute.ty().to_wire(),
-        required_for_import: attribute.mode == Mode::Required,
-        optional_for_import: attribute.mode != Mode::Required,
-        description: attribute.description.clone(),
-    });
-    proto::ResourceIdentitySchema { version: schema.version, identity_attributes: attributes.collect() }
+    let attributes =
+        schema
+            .attributes
+            .iter()
+            .map(|attribute| proto::resource_identity_schema::IdentityAttribute {
+                name: attribute.name.clone(),
+                r#type: attribute.ty().to_wire(),
+                required_for_import: attribute.mode == Mode::Required,
+                optional_for_import: attribute.mode != Mode::Required,
+                description: attribute.description.clone(),
+            });
+    proto::ResourceIdentitySchema {
+        version: schema.version,
+        identity_attributes: attributes.collect(),
+    }
 }

@@ -56,8 +56,13 @@ pub fn locate<M: Model>(base: &AttributePath, steps: &[JsonStep]) -> AttributePa
 }
 
 fn locate_in(attributes: &[Attribute], base: &AttributePath, steps: &[JsonStep]) -> AttributePath {
-    let Some((JsonStep::Key(key), rest)) = steps.split_first() else { return base.clone() };
-    let Some(attribute) = attributes.iter().find(|attribute| json_name(attribute).as_ref() == Some(key)) else {
+    let Some((JsonStep::Key(key), rest)) = steps.split_first() else {
+        return base.clone();
+    };
+    let Some(attribute) = attributes
+        .iter()
+        .find(|attribute| json_name(attribute).as_ref() == Some(key))
+    else {
         return base.clone();
     };
     let path = base.attribute(attribute.name.as_str());
@@ -77,8 +82,12 @@ fn locate_in(attributes: &[Attribute], base: &AttributePath, steps: &[JsonStep])
 fn locate_plain(ty: &crate::Type, path: AttributePath, steps: &[JsonStep]) -> AttributePath {
     use crate::Type;
     match (ty, steps.split_first()) {
-        (Type::List(element), Some((JsonStep::Index(index), rest))) => locate_plain(element, path.index(*index), rest),
-        (Type::Map(element), Some((JsonStep::Key(key), rest))) => locate_plain(element, path.key(key.as_str()), rest),
+        (Type::List(element), Some((JsonStep::Index(index), rest))) => {
+            locate_plain(element, path.index(*index), rest)
+        }
+        (Type::Map(element), Some((JsonStep::Key(key), rest))) => {
+            locate_plain(element, path.key(key.as_str()), rest)
+        }
         (Type::Object(types), Some((JsonStep::Key(key), rest))) => match types.get(key) {
             Some(ty) => locate_plain(ty, path.step(Step::Attribute(key.clone())), rest),
             None => path,

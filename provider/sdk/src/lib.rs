@@ -8,6 +8,10 @@
 // The derive names this crate from outside; so it can be used inside too.
 extern crate self as tfplugin;
 
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 mod context;
 mod data_source;
 mod diagnostics;
@@ -40,14 +44,14 @@ pub use ephemeral::{EphemeralResource, Opened, Renewed};
 pub use field::Field;
 pub use function::{Arguments, Function, FunctionError, Parameter, Signature};
 pub use identity::{Identity, NoIdentity};
-pub use model::{AttributeValue, ConvertError, Empty, Model};
 pub use model::Set;
+pub use model::{AttributeValue, ConvertError, Empty, Model};
 pub use path::{AttributePath, Step};
 pub use private::Private;
 pub use provider::{Offers, Provider};
-pub use serve::{ServeOptions, serve};
 pub use resource::{ApplyRequest, ImportBy, MoveRequest, Plan, PlanRequest, RawPlan, Resource, State};
 pub use schema::{Attribute, Mode, Nesting, Schema, Shape, check_schema};
+pub use serve::{ServeOptions, serve};
 pub use tfplugin_derive::Model;
 pub use timeouts::{Timeouts, timeout_or};
 pub use tokio_util::sync::CancellationToken;

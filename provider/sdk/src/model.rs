@@ -47,7 +47,9 @@ impl ConvertError {
             other => other.kind().to_owned(),
         };
         Self::Misfit(
-            Diagnostic::error("Unsuitable value", format!("Expected {expected}, found {found}.")).at(path.clone()).into(),
+            Diagnostic::error("Unsuitable value", format!("Expected {expected}, found {found}."))
+                .at(path.clone())
+                .into(),
         )
     }
 }
@@ -75,7 +77,12 @@ pub trait Model: AttributeValue<Inner = Self> + Clone {
     /// A schema of these attributes.
     #[must_use]
     fn schema(version: i64) -> Schema {
-        Schema { version, description: Self::description().to_owned(), attributes: Self::attributes(), ..Schema::default() }
+        Schema {
+            version,
+            description: Self::description().to_owned(),
+            attributes: Self::attributes(),
+            ..Schema::default()
+        }
     }
 
     /// Reads a whole value (a configuration, a plan, a state).
@@ -175,7 +182,12 @@ pub mod derive {
                 Value::Unknown(_) => None, // every field of it is unknown
                 other => return Err(ConvertError::misfit(path, "an object", other)),
             };
-            Ok(Self { attributes, path, misfits: Diagnostics::new(), unknown: false })
+            Ok(Self {
+                attributes,
+                path,
+                misfits: Diagnostics::new(),
+                unknown: false,
+            })
         }
 
         pub fn field<T: AttributeValue>(&mut self, name: &str) -> Option<T> {

@@ -80,9 +80,13 @@ impl AttributePath {
                 Step::Key(key) => Selector::ElementKeyString(key.clone()),
                 Step::Index(index) => Selector::ElementKeyInt(i64::try_from(*index).unwrap_or(i64::MAX)),
             };
-            proto::attribute_path::Step { selector: Some(selector) }
+            proto::attribute_path::Step {
+                selector: Some(selector),
+            }
         });
-        proto::AttributePath { steps: steps.collect() }
+        proto::AttributePath {
+            steps: steps.collect(),
+        }
     }
 }
 
@@ -95,7 +99,13 @@ impl From<Vec<Step>> for AttributePath {
 impl From<&str> for AttributePath {
     /// One attribute of the resource's root, or several with dots between: `"spec.weight"`.
     fn from(dotted: &str) -> Self {
-        Self(dotted.split('.').filter(|name| !name.is_empty()).map(|name| Step::Attribute(name.to_owned())).collect())
+        Self(
+            dotted
+                .split('.')
+                .filter(|name| !name.is_empty())
+                .map(|name| Step::Attribute(name.to_owned()))
+                .collect(),
+        )
     }
 }
 

@@ -16,7 +16,9 @@ impl Private {
     /// What is kept under `key`, if it is there and of that type.
     #[must_use]
     pub fn get<T: DeserializeOwned>(&self, key: &str) -> Option<T> {
-        self.0.get(key).and_then(|json| serde_json::from_value(json.clone()).ok())
+        self.0
+            .get(key)
+            .and_then(|json| serde_json::from_value(json.clone()).ok())
     }
 
     /// Keeps `value` under `key`.
@@ -26,7 +28,10 @@ impl Private {
     pub fn set<T: Serialize>(&mut self, key: impl Into<String>, value: &T) -> Result<(), Diagnostics> {
         let key = key.into();
         let json = serde_json::to_value(value).map_err(|error| {
-            Diagnostics::error("Private state not kept", format!("The value of {key:?} has no JSON form: {error}."))
+            Diagnostics::error(
+                "Private state not kept",
+                format!("The value of {key:?} has no JSON form: {error}."),
+            )
         })?;
         self.0.insert(key, json);
         Ok(())
@@ -55,6 +60,10 @@ impl Private {
     }
 
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
-        if self.0.is_empty() { Vec::new() } else { serde_json::to_vec(&self.0).unwrap_or_default() }
+        if self.0.is_empty() {
+            Vec::new()
+        } else {
+            serde_json::to_vec(&self.0).unwrap_or_default()
+        }
     }
 }

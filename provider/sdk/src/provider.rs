@@ -8,7 +8,9 @@ use crate::context::{Configured, Context};
 use crate::data_source::DataSource;
 use crate::diagnostics::Diagnostics;
 use crate::ephemeral::EphemeralResource;
-use crate::erased::{AnyDataSource, AnyEphemeral, AnyResource, erase_data_source, erase_ephemeral, erase_resource};
+use crate::erased::{
+    AnyDataSource, AnyEphemeral, AnyResource, erase_data_source, erase_ephemeral, erase_resource,
+};
 use crate::function::Function;
 use crate::model::Model;
 use crate::resource::Resource;
@@ -58,7 +60,12 @@ impl<D: Send + Sync + 'static> Offers<D> {
     /// Nothing yet.
     #[must_use]
     pub fn new() -> Self {
-        Self { resources: Vec::new(), data_sources: Vec::new(), ephemeral: Vec::new(), functions: Vec::new() }
+        Self {
+            resources: Vec::new(),
+            data_sources: Vec::new(),
+            ephemeral: Vec::new(),
+            functions: Vec::new(),
+        }
     }
 
     /// And this resource.

@@ -104,7 +104,10 @@ pub trait Resource: Send + Sync + 'static {
         by: ImportBy<Self::Identity>,
     ) -> Result<Vec<State<Self::Model, Self::Identity>>, Diagnostics> {
         let _ = (ctx, by);
-        Err(Diagnostics::error("Import not supported", format!("{} cannot be imported.", self.name())))
+        Err(Diagnostics::error(
+            "Import not supported",
+            format!("{} cannot be imported.", self.name()),
+        ))
     }
 
     /// Reads a state of an older version. `state` is the stored JSON object.
@@ -145,7 +148,11 @@ pub struct State<M, I> {
 impl<M, I> State<M, I> {
     /// A state without private data and identity.
     pub fn new(model: M) -> Self {
-        Self { model, private: Private::default(), identity: None }
+        Self {
+            model,
+            private: Private::default(),
+            identity: None,
+        }
     }
 
     /// The same with an identity.
@@ -197,12 +204,20 @@ pub struct Plan<M, I> {
     /// Whether anything differs from the state so far.
     pub changed: bool,
     pub(crate) replace: Vec<AttributePath>,
+    pub(crate) assume_changed: bool,
 }
 
 impl<M, I> Plan<M, I> {
     /// Says that a change of this attribute replaces the resource. Without effect on create, or when it does not change.
     pub fn require_replace(&mut self, path: impl Into<AttributePath>) {
         self.replace.push(path.into());
+    }
+
+    /// Plans an update though nothing is known to change, as when it is not known whether the object is still there. Computed
+    /// attributes become unknown as with any change, so that the apply may find them changed; one that should be unknown
+    /// in spite of `use_state_for_unknown` is set in [`Plan::planned`].
+    pub fn assume_changed(&mut self) {
+        self.assume_changed = true;
     }
 }
 

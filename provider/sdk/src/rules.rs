@@ -6,6 +6,8 @@
 mod apply_result;
 mod plan_valid;
 mod proposed;
+#[cfg(test)]
+mod tests;
 
 pub use apply_result::{compatible, unknowns_left};
 pub use plan_valid::plan_valid;
@@ -28,13 +30,20 @@ pub struct Violation {
 
 impl Violation {
     pub(crate) fn new(path: &AttributePath, message: impl Into<String>) -> Self {
-        Self { path: path.clone(), message: message.into() }
+        Self {
+            path: path.clone(),
+            message: message.into(),
+        }
     }
 }
 
 impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.path.is_root() { f.write_str(&self.message) } else { write!(f, "{}: {}", self.path, self.message) }
+        if self.path.is_root() {
+            f.write_str(&self.message)
+        } else {
+            write!(f, "{}: {}", self.path, self.message)
+        }
     }
 }
 
@@ -51,13 +60,26 @@ pub fn write_only_set(schema: &Schema, value: &Value) -> Vec<Violation> {
     found
 }
 
-fn collect_write_only(attributes: &[Attribute], value: &Value, path: &AttributePath, found: &mut Vec<Violation>) {
+fn collect_write_only(
+    attributes: &[Attribute],
+    value: &Value,
+    path: &AttributePath,
+    found: &mut Vec<Violation>,
+) {
     for attribute in attributes {
-        let (value, path) = (value.attribute(&attribute.name), path.attribute(attribute.name.as_str()));
+        let (value, path) = (
+            value.attribute(&attribute.name),
+            path.attribute(attribute.name.as_str()),
+        );
         if attribute.write_only && !value.is_null() {
-            found.push(Violation::new(&path, "a write-only attribute must be null in plans and states"));
+            found.push(Violation::new(
+                &path,
+                "a write-only attribute must be null in plans and states",
+            ));
         }
-        let Shape::Nested(_, nested) = &attribute.shape else { continue };
+        let Shape::Nested(_, nested) = &attribute.shape else {
+            continue;
+        };
         match value {
             Value::Object(_) => collect_write_only(nested, value, &path, found),
             Value::List(elements) => {

@@ -11,6 +11,8 @@ mod reattach;
 mod running;
 mod services;
 mod signals;
+#[cfg(test)]
+mod tests;
 mod tls;
 
 use std::io::{self, Write};
@@ -42,7 +44,9 @@ impl ServeOptions {
 /// Nothing may be written to standard output before or while serving.
 pub fn serve<P: Provider>(options: ServeOptions, provider: P) -> ExitCode {
     let environment = Environment::of_process();
-    let debug = std::env::args().skip(1).any(|argument| matches!(argument.as_str(), "-debug" | "--debug"));
+    let debug = std::env::args()
+        .skip(1)
+        .any(|argument| matches!(argument.as_str(), "-debug" | "--debug"));
     if !debug && !environment.has_cookie() {
         explain(&options);
         return ExitCode::FAILURE;
@@ -65,7 +69,10 @@ fn run<P: Provider>(
     provider: P,
     mode: Mode,
 ) -> Result<(), ServeError> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(ServeError::Runtime)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(ServeError::Runtime)?;
     let result = runtime.block_on(async {
         let running = running::start(environment, provider, mode)?;
         announce(options, &running, mode)?;
@@ -82,7 +89,10 @@ fn announce(options: &ServeOptions, running: &running::Running, mode: Mode) -> R
         Mode::Debug => reattach::instructions(options.address, running.endpoint()),
     };
     let mut stdout = io::stdout().lock();
-    stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).map_err(ServeError::Announce)?;
+    stdout
+        .write_all(text.as_bytes())
+        .and_then(|()| stdout.flush())
+        .map_err(ServeError::Announce)?;
     drop(stdout);
     if mode == Mode::Plugin {
         listen::divert_stdout();

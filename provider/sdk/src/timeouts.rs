@@ -26,8 +26,14 @@ pub struct Timeouts {
 
 /// The duration that the user set with one of the fields of [`Timeouts`], or `default`.
 #[must_use]
-pub fn timeout_or(timeouts: &Field<Timeouts>, field: fn(&Timeouts) -> &Field<String>, default: Duration) -> Duration {
-    let set = timeouts.known().and_then(|timeouts| field(timeouts).as_str().map(parse_duration));
+pub fn timeout_or(
+    timeouts: &Field<Timeouts>,
+    field: fn(&Timeouts) -> &Field<String>,
+    default: Duration,
+) -> Duration {
+    let set = timeouts
+        .known()
+        .and_then(|timeouts| field(timeouts).as_str().map(parse_duration));
     match set {
         Some(Ok(duration)) => duration,
         _ => default,

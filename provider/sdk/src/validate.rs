@@ -4,7 +4,9 @@ use std::ops::RangeInclusive;
 use std::time::Duration;
 
 /// One of these texts, letter for letter.
-pub fn one_of(allowed: &'static [&'static str]) -> impl Fn(&str) -> Result<(), String> + Send + Sync + 'static {
+pub fn one_of(
+    allowed: &'static [&'static str],
+) -> impl Fn(&str) -> Result<(), String> + Send + Sync + 'static {
     move |text| {
         if allowed.contains(&text) {
             return Ok(());
@@ -20,7 +22,11 @@ pub fn one_of(allowed: &'static [&'static str]) -> impl Fn(&str) -> Result<(), S
 /// # Errors
 /// When it is.
 pub fn not_empty(text: &str) -> Result<(), String> {
-    if text.is_empty() { Err("The text is empty; leave the attribute out instead.".to_owned()) } else { Ok(()) }
+    if text.is_empty() {
+        Err("The text is empty; leave the attribute out instead.".to_owned())
+    } else {
+        Ok(())
+    }
 }
 
 /// A number within a range, both ends included.
@@ -32,7 +38,11 @@ where
         if range.contains(number) {
             Ok(())
         } else {
-            Err(format!("{number} is not between {} and {}.", range.start(), range.end()))
+            Err(format!(
+                "{number} is not between {} and {}.",
+                range.start(),
+                range.end()
+            ))
         }
     }
 }
@@ -45,7 +55,12 @@ pub fn length_between<T: 'static>(
         if range.contains(&elements.len()) {
             Ok(())
         } else {
-            Err(format!("There are {} elements; between {} and {} are allowed.", elements.len(), range.start(), range.end()))
+            Err(format!(
+                "There are {} elements; between {} and {} are allowed.",
+                elements.len(),
+                range.start(),
+                range.end()
+            ))
         }
     }
 }
@@ -63,7 +78,8 @@ pub fn duration(text: &str) -> Result<(), String> {
 /// # Errors
 /// When the text is none.
 pub fn parse_duration(text: &str) -> Result<Duration, String> {
-    let invalid = || format!("{text:?} is not a duration; write numbers with units, such as \"30m\" or \"1h30m\".");
+    let invalid =
+        || format!("{text:?} is not a duration; write numbers with units, such as \"30m\" or \"1h30m\".");
     if text == "0" {
         return Ok(Duration::ZERO);
     }
@@ -72,10 +88,14 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
         return Err(invalid());
     }
     while !rest.is_empty() {
-        let digits = rest.find(|letter: char| !letter.is_ascii_digit() && letter != '.').ok_or_else(invalid)?;
+        let digits = rest
+            .find(|letter: char| !letter.is_ascii_digit() && letter != '.')
+            .ok_or_else(invalid)?;
         let number: f64 = rest[..digits].parse().map_err(|_| invalid())?;
         rest = &rest[digits..];
-        let unit = rest.find(|letter: char| letter.is_ascii_digit() || letter == '.').unwrap_or(rest.len());
+        let unit = rest
+            .find(|letter: char| letter.is_ascii_digit() || letter == '.')
+            .unwrap_or(rest.len());
         let seconds = match &rest[..unit] {
             "h" => 3600.0,
             "m" => 60.0,

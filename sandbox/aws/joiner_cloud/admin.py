@@ -64,15 +64,25 @@ def _health(world: World) -> Answer:
 
 
 def _instances(world: World, rest: str, query: dict[str, str], body: Any) -> Any:
-    after, wait = int(query.get("after") or 0), min(float(query.get("wait") or 0), LONGEST_WAIT)
+    after, wait = int(_number(query, "after")), min(_number(query, "wait"), LONGEST_WAIT)
     with world.lock:
         world.advance()
+        if after > world.ec2.seq:
+            after = 0  # the reader knew an earlier life of this process
         due = after < world.ec2.seq
     if not due and wait > 0:
         world.ec2.wait(after, wait)
     with world.lock:
         world.advance()
         return instances(world, after)
+
+
+def _number(query: dict[str, str], name: str) -> float:
+    text = query.get(name) or "0"
+    try:
+        return float(text)
+    except ValueError:
+        raise AwsError("InvalidParameter", f"{name}={text!r} is no number") from None
 
 
 def _create_cluster(world: World, rest: str, query: dict[str, str], body: Any) -> Any:
@@ -161,6 +171,11 @@ def _clear_calls(world: World, rest: str, query: dict[str, str], body: Any) -> A
     return {}
 
 
+def _expire(world: World, rest: str, query: dict[str, str], body: Any) -> Any:
+    """``{"role"?}``: the sessions of a role, or all, expire now."""
+    return {"expired": world.keys.expire((body or {}).get("role"))}
+
+
 Route = Callable[[World, str, dict[str, str], Any], Any]
 ROUTES: dict[tuple[str, str], Route] = {
     ("GET", "instances"): _instances,
@@ -170,7 +185,7 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("GET", "calls"): lambda world, rest, query, body: world.calls.counts(),
     ("DELETE", "calls"): _clear_calls,
     ("GET", "requests"): lambda world, rest, query, body: {
-        "requests": world.calls.recent(int(query.get("limit") or 100))
+        "requests": world.calls.recent(int(_number(query, "limit")) or 100)
     },
     ("GET", "faults"): lambda world, rest, query, body: {"faults": world.faults.describe()},
     ("POST", "faults"): _add_faults,
@@ -178,5 +193,6 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("POST", "interrupt"): _interrupt,
     ("POST", "terminate"): _terminate,
     ("POST", "events"): _event,
+    ("POST", "expire"): _expire,
     ("GET", "leftovers"): _leftovers,
 }

@@ -130,6 +130,12 @@ class Front:
         with world.lock:
             world.advance()
             authorize(world, call)
+            if entry and not entry.everywhere and call.region != world.settings.region:
+                raise AwsError(
+                    "UnsupportedOperation",
+                    f"The sandbox has instances in {world.settings.region} only, not in {call.region}; "
+                    "use that region, or start the sandbox with another one",
+                )
             return self._ours(entry.handler, call) if entry else self._motos(call)
 
     def _ours(self, handler: Callable[..., Any], call: Call) -> Answer:

@@ -43,6 +43,14 @@ class Keys:
                     return Key(key_id, access_key.secret_access_key, None, None, principal)
         return None
 
+    def expire(self, role: str | None) -> int:
+        """Ends the sessions of a role, or all, as if their time were over. Returns how many."""
+        with self._lock:
+            ended = [k for k in self._keys.values() if k.expires is not None and role in (None, k.principal.name)]
+            for key in ended:
+                key.expires = 0.0
+        return len(ended)
+
     def issue(self, principal: Principal, expires: float) -> Key:
         """A temporary key of a session."""
         key_id = "ASIA" + "".join(secrets.choice(_ALPHABET) for _ in range(16))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime
 import functools
+import re
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -43,7 +44,9 @@ def from_iso(text: str) -> float:
     except ValueError:
         pass
     try:
-        stamp = datetime.datetime.fromisoformat(text.replace("Z", "+00:00"))
+        # Python 3.10 reads three or six digits of a second only; SDKs send one to nine
+        whole = re.sub(r"\.(\d+)", lambda m: f".{m.group(1):0<6.6}", text.replace("Z", "+00:00"))
+        stamp = datetime.datetime.fromisoformat(whole)
     except ValueError:
         raise AwsError("InvalidParameterValue", f"'{text}' is not an ISO 8601 time") from None
     if stamp.tzinfo is None:

@@ -224,6 +224,21 @@ def test_requests_are_read_by_the_model() -> None:
         wire.parse("ec2", "DescribeInstances", {"MaxResults": "x"})
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2026-06-11T18:04:05Z",
+        "2026-06-11T18:04:05.0Z",
+        "2026-06-11T18:04:05.000000009Z",
+        "2026-06-11T20:04:05+02:00",
+        "2026-06-11T18:04:05",
+        "1781201045",
+    ],
+)
+def test_times_are_read_in_every_form(text: str) -> None:
+    assert wire.from_iso(text) == pytest.approx(1781201045)
+
+
 def test_answers_are_written_by_the_model() -> None:
     text = wire.render(
         "ec2",

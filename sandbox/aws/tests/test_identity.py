@@ -171,7 +171,6 @@ def test_users_have_keys_and_policies(cloud: Cloud) -> None:
 
 
 def test_expired_sessions(irsa: Irsa, cloud: Cloud) -> None:
-    # sessions last 900 s at least: an invalid token is the part that can be seen without waiting
     c = irsa.assume()["Credentials"]
     keys = {
         "aws_access_key_id": c["AccessKeyId"],
@@ -180,6 +179,12 @@ def test_expired_sessions(irsa: Irsa, cloud: Cloud) -> None:
     }
     assert code(cloud.client("ec2", **keys).describe_instances) == "AuthFailure"
     assert code(cloud.client("iam", **keys).list_roles) == "InvalidClientTokenId"
+    keys["aws_session_token"] = c["SessionToken"]
+    cloud.client("ec2", **keys).describe_instances()
+    assert cloud.admin("POST", "expire", {"role": irsa.role})["expired"] >= 1
+    assert code(cloud.client("ec2", **keys).describe_instances) == "RequestExpired"
+    assert code(cloud.client("iam", **keys).list_roles) == "ExpiredToken"
+    assert code(cloud.client("ssm", **keys).get_parameter, Name="x") == "ExpiredTokenException"
 
 
 def test_presigned_identity_as_eks_tokens_have_it(cloud: Cloud) -> None:

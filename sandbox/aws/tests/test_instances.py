@@ -43,6 +43,12 @@ def test_unknown_and_malformed_ids(cluster: Cluster) -> None:
     )
 
 
+def test_other_regions_say_that_they_are_empty(cloud: Cloud) -> None:
+    ec2 = cloud.client("ec2", "eu-west-1")
+    assert code(ec2.describe_instances) == "UnsupportedOperation"
+    assert ec2.describe_vpcs()["Vpcs"] and ec2.describe_subnets()["Subnets"]
+
+
 def test_filters(cluster: Cluster) -> None:
     cluster.make_template()
     (one, two) = ids(cluster.fleet(["c5.large"], count=2))
@@ -114,6 +120,9 @@ def test_feed_tells_at_once(cloud: Cloud, cluster: Cluster) -> None:
     cluster.make_template()
     seq = cloud.admin("GET", "instances")["seq"]
     assert cloud.admin("GET", f"instances?after={seq}&wait=0.05")["instances"] == []
+    assert cloud.admin("GET", f"instances?after={seq + 1000}&wait=5")["seq"] == seq, (
+        "a reader from before a restart starts anew"
+    )
     answers: list[tuple[float, dict]] = []
 
     def listen() -> None:

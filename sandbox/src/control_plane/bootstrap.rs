@@ -31,7 +31,11 @@ pub(crate) async fn apply(kube: &Client) -> anyhow::Result<()> {
         ],
     });
     Api::<ClusterRoleBinding>::all(kube.clone())
-        .patch("joiner-sandbox:public-issuer", &PatchParams::apply(WRITER).force(), &Patch::Apply(&binding))
+        .patch(
+            "joiner-sandbox:public-issuer",
+            &PatchParams::apply(WRITER).force(),
+            &Patch::Apply(&binding),
+        )
         .await
         .context("cannot publish the issuer's keys")?;
     Ok(())
@@ -52,6 +56,8 @@ pub(crate) async fn uid(kube: &Client) -> anyhow::Result<String> {
 
 /// The key set of the cluster's service account tokens.
 pub(crate) async fn key_set(kube: &Client) -> anyhow::Result<serde_json::Value> {
-    let text = client::text(kube, "/openid/v1/jwks").await.context("the API server does not tell its token keys")?;
+    let text = client::text(kube, "/openid/v1/jwks")
+        .await
+        .context("the API server does not tell its token keys")?;
     serde_json::from_str(&text).context("the API server's token keys are not JSON")
 }

@@ -9,7 +9,8 @@ use kube::{Client, Config};
 
 /// A client as the user in a kubeconfig file.
 pub(crate) async fn from_file(path: &Path) -> anyhow::Result<Client> {
-    let kubeconfig = Kubeconfig::read_from(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let kubeconfig =
+        Kubeconfig::read_from(path).with_context(|| format!("cannot read {}", path.display()))?;
     let mut config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await?;
     config.connect_timeout = Some(Duration::from_secs(2));
     // The API server is on this machine: a refused request is an answer, not a reason to wait.
@@ -20,5 +21,8 @@ pub(crate) async fn from_file(path: &Path) -> anyhow::Result<Client> {
 /// Asks a path of the API server for its text; `None` when there is no answer or a refusal.
 pub(crate) async fn text(client: &Client, path: &str) -> Option<String> {
     let request = http::Request::get(path).body(Vec::new()).ok()?;
-    tokio::time::timeout(Duration::from_secs(2), client.request_text(request)).await.ok()?.ok()
+    tokio::time::timeout(Duration::from_secs(2), client.request_text(request))
+        .await
+        .ok()?
+        .ok()
 }

@@ -87,7 +87,10 @@ pub(crate) fn api_server(layout: &ClusterLayout, ports: Ports, webhook: &Path) -
         "--authentication-token-webhook-version=v1".into(),
         "--authentication-token-webhook-cache-ttl=30s".into(),
         file("kubelet-certificate-authority", "ca.crt"),
-        file("kubelet-client-certificate", &format!("{}.crt", pki::KUBELET_CLIENT.file)),
+        file(
+            "kubelet-client-certificate",
+            &format!("{}.crt", pki::KUBELET_CLIENT.file),
+        ),
         file("kubelet-client-key", &format!("{}.key", pki::KUBELET_CLIENT.file)),
         "--kubelet-preferred-address-types=InternalIP".into(),
         format!("--service-cluster-ip-range={SERVICE_RANGE}"),
@@ -104,8 +107,14 @@ pub(crate) fn api_server(layout: &ClusterLayout, ports: Ports, webhook: &Path) -
 pub(crate) fn controller_manager(layout: &ClusterLayout) -> Vec<String> {
     let controllers: Vec<String> = IDLE_CONTROLLERS.iter().map(|name| format!("-{name}")).collect();
     vec![
-        format!("--kubeconfig={}", kubeconfig(layout, pki::CONTROLLER_MANAGER).display()),
-        format!("--service-account-private-key-file={}", layout.pki("service-account.key").display()),
+        format!(
+            "--kubeconfig={}",
+            kubeconfig(layout, pki::CONTROLLER_MANAGER).display()
+        ),
+        format!(
+            "--service-account-private-key-file={}",
+            layout.pki("service-account.key").display()
+        ),
         format!("--root-ca-file={}", layout.pki("ca.crt").display()),
         format!("--controllers=*,{}", controllers.join(",")),
         "--use-service-account-credentials=false".into(),
@@ -161,7 +170,12 @@ mod tests {
     #[test]
     fn everything_listens_on_loopback_only() {
         let layout = Layout::new("/s").cluster("c");
-        let ports = Ports { etcd: 1, etcd_peer: 2, api: 3, kubelet: 4 };
+        let ports = Ports {
+            etcd: 1,
+            etcd_peer: 2,
+            api: 3,
+            kubelet: 4,
+        };
         let all: Vec<String> = [
             etcd(&layout, ports),
             api_server(&layout, ports, Path::new("/w")),

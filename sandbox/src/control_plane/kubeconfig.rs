@@ -11,7 +11,11 @@ use crate::model::Cluster;
 /// A kubeconfig whose user has certificate files.
 pub(crate) fn with_files(server: &str, ca: &Path, certificate: &Path, key: &Path) -> String {
     let user = json!({ "client-certificate": certificate, "client-key": key });
-    text(&one("default", json!({ "server": server, "certificate-authority": ca }), user))
+    text(&one(
+        "default",
+        json!({ "server": server, "certificate-authority": ca }),
+        user,
+    ))
 }
 
 /// The administrator's kubeconfig, which needs no other file.
@@ -26,7 +30,11 @@ pub(crate) fn merged(clusters: &[Cluster], current: &str) -> String {
 
 /// A pod's kubeconfig: the projected token is read from its file at each use, so a refreshed one is found.
 pub(crate) fn for_pod(server: &str, ca: &Path, token: &Path, namespace: &str) -> String {
-    let mut config = one("pod", json!({ "server": server, "certificate-authority": ca }), json!({ "tokenFile": token }));
+    let mut config = one(
+        "pod",
+        json!({ "server": server, "certificate-authority": ca }),
+        json!({ "tokenFile": token }),
+    );
     config["contexts"][0]["context"]["namespace"] = json!(namespace);
     text(&config)
 }
@@ -41,7 +49,8 @@ type Parts = (String, Value, Value);
 fn parts(cluster: &Cluster) -> Parts {
     use base64::Engine;
     let encode = |pem: &str| base64::engine::general_purpose::STANDARD.encode(pem);
-    let server = json!({ "server": cluster.endpoint, "certificate-authority-data": cluster.certificate_authority });
+    let server =
+        json!({ "server": cluster.endpoint, "certificate-authority-data": cluster.certificate_authority });
     let user = json!({
         "client-certificate-data": encode(&cluster.client_certificate),
         "client-key-data": encode(&cluster.client_key),
@@ -81,10 +90,26 @@ mod tests {
 
     #[test]
     fn clients_read_what_is_written() {
-        let pod = for_pod("https://127.0.0.1:1", Path::new("/ca"), Path::new("/token"), "kube-system");
+        let pod = for_pod(
+            "https://127.0.0.1:1",
+            Path::new("/ca"),
+            Path::new("/token"),
+            "kube-system",
+        );
         let config = kube::config::Kubeconfig::from_yaml(&pod).unwrap();
-        assert_eq!(config.auth_infos[0].auth_info.as_ref().unwrap().token_file.as_deref(), Some("/token"));
-        assert_eq!(config.contexts[0].context.as_ref().unwrap().namespace.as_deref(), Some("kube-system"));
+        assert_eq!(
+            config.auth_infos[0]
+                .auth_info
+                .as_ref()
+                .unwrap()
+                .token_file
+                .as_deref(),
+            Some("/token")
+        );
+        assert_eq!(
+            config.contexts[0].context.as_ref().unwrap().namespace.as_deref(),
+            Some("kube-system")
+        );
         assert_eq!(config.current_context.as_deref(), Some("pod"));
     }
 }

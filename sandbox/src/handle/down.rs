@@ -44,13 +44,24 @@ impl Sandbox {
 }
 
 /// The folders and files that a sandbox makes; nothing else in its folder is touched.
-const OURS: [&str; 6] = ["clusters", "emulator", "logs", "kubeconfig", "sandbox.json", "supervisor.sock"];
+const OURS: [&str; 6] = [
+    "clusters",
+    "emulator",
+    "logs",
+    "kubeconfig",
+    "sandbox.json",
+    "supervisor.sock",
+];
 
 /// Removes what an earlier run left.
 pub(super) fn clear(layout: &Layout) -> Result<()> {
     for name in OURS {
         let path = layout.dir().join(name);
-        let removed = if path.is_dir() { std::fs::remove_dir_all(&path) } else { std::fs::remove_file(&path) };
+        let removed = if path.is_dir() {
+            std::fs::remove_dir_all(&path)
+        } else {
+            std::fs::remove_file(&path)
+        };
         match removed {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             other => other.map_err(Error::file("remove", &path))?,
@@ -61,7 +72,9 @@ pub(super) fn clear(layout: &Layout) -> Result<()> {
 
 /// Ends the supervisor, and what it left should it have died. The caller holds the turn.
 pub(super) async fn down_locked(layout: &Layout) -> Result<bool> {
-    let Some(record) = supervisor::read_record(&layout.record()) else { return Ok(false) };
+    let Some(record) = supervisor::read_record(&layout.record()) else {
+        return Ok(false);
+    };
     let was_running = record.supervisor.is_alive();
     if let Ok(sandbox) = Sandbox::open(layout.clone())
         && let Err(error) = sandbox.shut_down().await
@@ -74,7 +87,11 @@ pub(super) async fn down_locked(layout: &Layout) -> Result<bool> {
             record.supervisor.end(Duration::from_secs(5));
         }
         // The kernel ends them with their supervisor; this is for the one it missed.
-        for child in record.children.values().filter(|child| !child.wait(Duration::from_secs(1))) {
+        for child in record
+            .children
+            .values()
+            .filter(|child| !child.wait(Duration::from_secs(1)))
+        {
             child.signal(Signal::SIGKILL);
             child.wait(Duration::from_secs(5));
         }
@@ -98,9 +115,16 @@ pub(super) async fn turn(layout: &Layout) -> Result<Flock<File>> {
             Err((_, error)) => return Err(Error::file("lock", &path)(error.into())),
         }
     }
-    Err(Error::Locked { dir: layout.dir().to_path_buf() })
+    Err(Error::Locked {
+        dir: layout.dir().to_path_buf(),
+    })
 }
 
 fn open(path: &Path) -> Result<File> {
-    OpenOptions::new().create(true).truncate(false).write(true).open(path).map_err(Error::file("create", path))
+    OpenOptions::new()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(path)
+        .map_err(Error::file("create", path))
 }

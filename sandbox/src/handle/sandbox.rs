@@ -28,7 +28,9 @@ impl Sandbox {
     pub fn open(layout: Layout) -> Result<Self> {
         match supervisor::read_record(&layout.record()) {
             Some(record) if record.supervisor.is_alive() => Ok(Self { layout, record }),
-            _ => Err(Error::NotRunning { dir: layout.dir().to_path_buf() }),
+            _ => Err(Error::NotRunning {
+                dir: layout.dir().to_path_buf(),
+            }),
         }
     }
 
@@ -47,7 +49,8 @@ impl Sandbox {
     /// # Errors
     /// [`Error::Silent`] when the supervisor does not answer.
     pub async fn status(&self) -> Result<Status> {
-        self.ask(Method::GET, "/status", None, Some(Duration::from_secs(10))).await
+        self.ask(Method::GET, "/status", None, Some(Duration::from_secs(10)))
+            .await
     }
 
     /// Fails with the first failed part, its ending and its last log lines.
@@ -75,7 +78,8 @@ impl Sandbox {
     /// # Errors
     /// [`Error::Silent`].
     pub async fn clusters(&self) -> Result<Vec<Cluster>> {
-        self.ask(Method::GET, "/clusters", None, Some(Duration::from_secs(10))).await
+        self.ask(Method::GET, "/clusters", None, Some(Duration::from_secs(10)))
+            .await
     }
 
     /// One cluster; `None` when there is none of this name.
@@ -83,7 +87,11 @@ impl Sandbox {
     /// # Errors
     /// [`Error::Silent`].
     pub async fn cluster(&self, name: &str) -> Result<Option<Cluster>> {
-        Ok(self.clusters().await?.into_iter().find(|cluster| cluster.name == name))
+        Ok(self
+            .clusters()
+            .await?
+            .into_iter()
+            .find(|cluster| cluster.name == name))
     }
 
     /// Brings up a new cluster: control plane, system node, node agent, and the cloud's side of it. Takes a few seconds.
@@ -102,20 +110,35 @@ impl Sandbox {
     /// [`Error::Refused`].
     pub async fn delete_cluster(&self, name: &str) -> Result<()> {
         check_name("cluster name", name)?;
-        self.ask::<serde_json::Value>(Method::DELETE, &format!("/clusters/{name}"), None, None).await.map(drop)
+        self.ask::<serde_json::Value>(Method::DELETE, &format!("/clusters/{name}"), None, None)
+            .await
+            .map(drop)
     }
 
     /// Asks one of the emulator's routes under `/_sandbox/` (`GET calls`, `GET leftovers?cluster=..`, `POST faults`).
     ///
     /// # Errors
     /// [`Error::Refused`] with the emulator's answer.
-    pub async fn emulator(&self, method: &str, path: &str, body: Option<&serde_json::Value>) -> Result<serde_json::Value> {
-        let method: Method = method.parse().map_err(|_| Error::Refused(format!("{method:?} is no HTTP method")))?;
+    pub async fn emulator(
+        &self,
+        method: &str,
+        path: &str,
+        body: Option<&serde_json::Value>,
+    ) -> Result<serde_json::Value> {
+        let method: Method = method
+            .parse()
+            .map_err(|_| Error::Refused(format!("{method:?} is no HTTP method")))?;
         let authority = self.record.aws_endpoint.trim_start_matches("http://");
-        let port = authority.rsplit(':').next().and_then(|port| port.parse().ok()).unwrap_or_default();
+        let port = authority
+            .rsplit(':')
+            .next()
+            .and_then(|port| port.parse().ok())
+            .unwrap_or_default();
         let body = body.map(|body| body.to_string().into_bytes());
         let path = format!("/_sandbox/{}", path.trim_start_matches('/'));
-        supervisor::Emulator::new(port, &self.record.region).ask(method, &path, body, Duration::from_secs(60)).await
+        supervisor::Emulator::new(port, &self.record.region)
+            .ask(method, &path, body, Duration::from_secs(60))
+            .await
     }
 
     /// The environment for programs that use the sandbox: `KUBECONFIG`, `AWS_*`, `JOINER_SANDBOX`.
@@ -130,11 +153,21 @@ impl Sandbox {
         body: Option<Vec<u8>>,
         patience: Option<Duration>,
     ) -> Result<T> {
-        let ask = Ask { method, path, body, patience, ..Ask::default() };
-        let answer = client::unix(&self.record.socket, ask).await.map_err(|error| self.no_answer(&error))?;
+        let ask = Ask {
+            method,
+            path,
+            body,
+            patience,
+            ..Ask::default()
+        };
+        let answer = client::unix(&self.record.socket, ask)
+            .await
+            .map_err(|error| self.no_answer(&error))?;
         if !answer.status.is_success() {
             let refusal = serde_json::from_slice::<Refusal>(&answer.body);
-            return Err(Error::Refused(refusal.map_or_else(|_| answer.text(), |refusal| refusal.error)));
+            return Err(Error::Refused(
+                refusal.map_or_else(|_| answer.text(), |refusal| refusal.error),
+            ));
         }
         serde_json::from_slice(&answer.body)
             .map_err(|error| Error::Refused(format!("the supervisor's answer to {path} is not understood ({error}); was it started by another version? `joiner sandbox reset` renews it")))
@@ -142,7 +175,9 @@ impl Sandbox {
 
     fn no_answer(&self, error: &NoAnswer) -> Error {
         if !self.record.supervisor.is_alive() {
-            return Error::NotRunning { dir: self.layout.dir().to_path_buf() };
+            return Error::NotRunning {
+                dir: self.layout.dir().to_path_buf(),
+            };
         }
         tracing::debug!(%error, "the supervisor does not answer");
         Error::Silent {
@@ -155,7 +190,9 @@ impl Sandbox {
     /// Asks the supervisor to end everything.
     pub(super) async fn shut_down(&self) -> Result<()> {
         let patience = Some(Duration::from_secs(20));
-        self.ask::<serde_json::Value>(Method::POST, "/shutdown", None, patience).await.map(drop)
+        self.ask::<serde_json::Value>(Method::POST, "/shutdown", None, patience)
+            .await
+            .map(drop)
     }
 }
 

@@ -45,11 +45,15 @@ impl UpOptions {
     /// # Errors
     /// [`Error::File`] when the running program's path is not known.
     pub fn new(layout: Layout, tools: Tools) -> Result<Self> {
-        let executable = std::env::current_exe().map_err(Error::file("find", Path::new("the running program")))?;
+        let executable =
+            std::env::current_exe().map_err(Error::file("find", Path::new("the running program")))?;
         Ok(Self {
             layout,
             boot_time: Duration::from_secs(5),
-            cluster: Some(ClusterSpec { name: DEFAULT_NAME.into(), port: None }),
+            cluster: Some(ClusterSpec {
+                name: DEFAULT_NAME.into(),
+                port: None,
+            }),
             region: crate::REGION.to_owned(),
             aws_port: None,
             binaries: executable.parent().unwrap_or(Path::new("/")).to_path_buf(),
@@ -95,10 +99,15 @@ async fn start(options: &UpOptions, progress: &dyn Progress) -> Result<Sandbox> 
             && sandbox.record().supervisor.pid == daemon.id().cast_signed()
             && sandbox.status().await.is_ok()
         {
-            progress.tell(Event::Finished { step: "supervisor", took: begin.elapsed() });
+            progress.tell(Event::Finished {
+                step: "supervisor",
+                took: begin.elapsed(),
+            });
             return Ok(sandbox);
         }
-        let ended = daemon.try_wait().map_err(Error::file("watch", &options.executable))?;
+        let ended = daemon
+            .try_wait()
+            .map_err(Error::file("watch", &options.executable))?;
         if let Some(status) = ended {
             return Err(daemon_failed(layout, ending(status)));
         }
@@ -132,21 +141,40 @@ fn spawn(options: &UpOptions) -> Result<Child> {
         .stdout(copy)
         .stderr(file)
         .spawn()
-        .map_err(|cause| Error::Start { program: options.executable.display().to_string(), cause })
+        .map_err(|cause| Error::Start {
+            program: options.executable.display().to_string(),
+            cause,
+        })
 }
 
 fn daemon_failed(layout: &Layout, end: String) -> Error {
     let log = layout.log("supervisor");
     let lines = last_lines(&log, 8);
     if lines.contains("No space left on device") || lines.contains("no space left on") {
-        return Error::DiskFull { dir: layout.dir().to_path_buf() };
+        return Error::DiskFull {
+            dir: layout.dir().to_path_buf(),
+        };
     }
-    Error::PartFailed { part: "supervisor".into(), end, lines, log }
+    Error::PartFailed {
+        part: "supervisor".into(),
+        end,
+        lines,
+        log,
+    }
 }
 
 /// Waits for the emulator and brings up the cluster, telling about each part as it gets ready.
-async fn complete(sandbox: &Sandbox, options: &UpOptions, turn: Flock<File>, progress: &dyn Progress) -> Result<()> {
-    let mut told = Told { begun: Instant::now(), started: BTreeSet::new(), finished: BTreeSet::new() };
+async fn complete(
+    sandbox: &Sandbox,
+    options: &UpOptions,
+    turn: Flock<File>,
+    progress: &dyn Progress,
+) -> Result<()> {
+    let mut told = Told {
+        begun: Instant::now(),
+        started: BTreeSet::new(),
+        finished: BTreeSet::new(),
+    };
     let mut cluster = Box::pin(cluster(sandbox, options.cluster.as_ref()));
     let mut created = None;
     loop {
@@ -192,7 +220,10 @@ impl Told {
     fn about(&mut self, part: &PartStatus, progress: &dyn Progress) {
         let step = part.name.as_str();
         // What runs already when first seen was up before, or is up at once: no line for the former.
-        if !self.started.contains(step) && part.state == PartState::Running && part.uptime_seconds.is_some_and(|up| up > 60) {
+        if !self.started.contains(step)
+            && part.state == PartState::Running
+            && part.uptime_seconds.is_some_and(|up| up > 60)
+        {
             self.started.insert(step.to_owned());
             self.finished.insert(step.to_owned());
         }
@@ -201,16 +232,29 @@ impl Told {
         }
         match part.state {
             PartState::Running if self.finished.insert(step.to_owned()) => {
-                progress.tell(Event::Finished { step, took: self.begun.elapsed() });
+                progress.tell(Event::Finished {
+                    step,
+                    took: self.begun.elapsed(),
+                });
             }
-            PartState::Failed if self.finished.insert(step.to_owned()) => progress.tell(Event::Failed { step }),
+            PartState::Failed if self.finished.insert(step.to_owned()) => {
+                progress.tell(Event::Failed { step })
+            }
             _ => {}
         }
     }
 }
 
 fn check_space(dir: &Path) -> Result<()> {
-    let Ok(stat) = nix::sys::statvfs::statvfs(dir) else { return Ok(()) };
+    let Ok(stat) = nix::sys::statvfs::statvfs(dir) else {
+        return Ok(());
+    };
     let free = stat.blocks_available().saturating_mul(stat.fragment_size());
-    if free < SPACE { Err(Error::DiskFull { dir: dir.to_path_buf() }) } else { Ok(()) }
+    if free < SPACE {
+        Err(Error::DiskFull {
+            dir: dir.to_path_buf(),
+        })
+    } else {
+        Ok(())
+    }
 }

@@ -25,22 +25,34 @@ pub(super) struct Address {
 impl Addresses {
     /// The addresses of a cluster; `seed` (its API server's port) keeps clusters apart.
     pub(super) fn new(seed: u16) -> Self {
-        Self { net: u8::try_from(seed % 250).unwrap_or(0) + 2, used: Arc::default() }
+        Self {
+            net: u8::try_from(seed % 250).unwrap_or(0) + 2,
+            used: Arc::default(),
+        }
     }
 
     /// Takes the lowest free address; `None` when all 65 thousand are in use.
     pub(super) fn take(&self) -> Option<Address> {
         let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
-        let host = (1..u16::MAX).find(|host| host & 0xff != 0 && host & 0xff != 0xff && !used.contains(host))?;
+        let host =
+            (1..u16::MAX).find(|host| host & 0xff != 0 && host & 0xff != 0xff && !used.contains(host))?;
         used.insert(host);
         let [high, low] = host.to_be_bytes();
-        Some(Address { ip: Ipv4Addr::new(127, self.net, high, low), host, addresses: self.clone() })
+        Some(Address {
+            ip: Ipv4Addr::new(127, self.net, high, low),
+            host,
+            addresses: self.clone(),
+        })
     }
 }
 
 impl Drop for Address {
     fn drop(&mut self) {
-        self.addresses.used.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.host);
+        self.addresses
+            .used
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .remove(&self.host);
     }
 }
 

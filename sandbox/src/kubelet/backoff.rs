@@ -21,7 +21,11 @@ impl Backoff {
             self.next = Duration::ZERO;
         }
         let wait = self.next;
-        self.next = if wait.is_zero() { FIRST } else { (wait * 2).min(LONGEST) };
+        self.next = if wait.is_zero() {
+            FIRST
+        } else {
+            (wait * 2).min(LONGEST)
+        };
         wait
     }
 }

@@ -31,8 +31,16 @@ pub(super) fn plan(
 ) -> Result<Plan, Refusal> {
     let program = program(context, container)?;
     let ip = prepared.ip();
-    let facts = Facts { pod, pod_ip: &ip, host_ip: node::HOST_IP, allocatable: &context.allocatable };
-    let config = |message| Refusal { reason: "CreateContainerConfigError", message };
+    let facts = Facts {
+        pod,
+        pod_ip: &ip,
+        host_ip: node::HOST_IP,
+        allocatable: &context.allocatable,
+    };
+    let config = |message| Refusal {
+        reason: "CreateContainerConfigError",
+        message,
+    };
     let env = environment::build(container, &facts, sources, prepared.given.clone()).map_err(config)?;
     let mounts = mounts::of(container, |name| prepared.volumes.get(name).cloned());
     let finish = |text: &String| mounts::translate(&expand(text, &env), &mounts);
@@ -43,34 +51,61 @@ pub(super) fn plan(
         None => (program, Vec::new()),
         Some((word, rest)) => (resolve(context, word)?, rest.to_vec()),
     };
-    let dir = container.working_dir.as_ref().map(finish).filter(|dir| Path::new(dir).is_dir());
+    let dir = container
+        .working_dir
+        .as_ref()
+        .map(finish)
+        .filter(|dir| Path::new(dir).is_dir());
     Ok(Plan {
         program,
         args: first.into_iter().chain(args).map(OsString::from).collect(),
-        env: env.iter().map(|(name, value)| (name.clone(), mounts::translate(value, &mounts))).collect(),
+        env: env
+            .iter()
+            .map(|(name, value)| (name.clone(), mounts::translate(value, &mounts)))
+            .collect(),
         dir: dir.map_or_else(|| prepared.folder.clone(), PathBuf::from),
         output: Output::Piped,
     })
 }
 
 /// The same process with another command, for a probe.
-pub(super) fn exec(context: &Context, base: &Plan, mounts: &[Mount], command: &[String]) -> Result<Plan, String> {
-    let words: Vec<String> = command.iter().map(|word| mounts::translate(word, mounts)).collect();
+pub(super) fn exec(
+    context: &Context,
+    base: &Plan,
+    mounts: &[Mount],
+    command: &[String],
+) -> Result<Plan, String> {
+    let words: Vec<String> = command
+        .iter()
+        .map(|word| mounts::translate(word, mounts))
+        .collect();
     let (word, rest) = words.split_first().ok_or("an exec probe has no command")?;
     let program = resolve(context, word).map_err(|refusal| refusal.message)?;
-    Ok(Plan { program, args: rest.iter().map(OsString::from).collect(), ..base.clone() })
+    Ok(Plan {
+        program,
+        args: rest.iter().map(OsString::from).collect(),
+        ..base.clone()
+    })
 }
 
 fn program(context: &Context, container: &Container) -> Result<PathBuf, Refusal> {
     let name = container.image.as_deref().unwrap_or_default();
     let Some(program) = image::program(name) else {
-        return Err(Refusal { reason: "ErrImagePull", message: image::refusal(name) });
+        return Err(Refusal {
+            reason: "ErrImagePull",
+            message: image::refusal(name),
+        });
     };
     let path = context.binaries.join(&program);
     if !path.is_file() {
         let folder = context.binaries.display();
-        let message = format!("image {name:?} is the program {program}, which is not in {folder}; build it, or start the sandbox with --controller-binaries");
-        return Err(Refusal { reason: "ErrImagePull", message });
+        let message = format!(
+            "image {name:?} is the program {program}, which is not in {folder}; build it, or start the sandbox with --controller-binaries"
+        );
+        return Err(Refusal {
+            reason: "ErrImagePull",
+            message,
+        });
     }
     Ok(path)
 }
@@ -82,10 +117,18 @@ fn resolve(context: &Context, word: &str) -> Result<PathBuf, Refusal> {
     if base.to_string_lossy().starts_with("joiner-") && ours.is_file() {
         return Ok(ours);
     }
-    let folders = [PathBuf::new(), "/usr/local/bin".into(), "/usr/bin".into(), "/bin".into()];
+    let folders = [
+        PathBuf::new(),
+        "/usr/local/bin".into(),
+        "/usr/bin".into(),
+        "/bin".into(),
+    ];
     let candidates = folders.iter().map(|folder| folder.join(word));
-    candidates.into_iter().find(|path| path.is_absolute() && path.is_file()).ok_or_else(|| Refusal {
-        reason: "RunContainerError",
-        message: format!("exec: {word:?}: executable file not found"),
-    })
+    candidates
+        .into_iter()
+        .find(|path| path.is_absolute() && path.is_file())
+        .ok_or_else(|| Refusal {
+            reason: "RunContainerError",
+            message: format!("exec: {word:?}: executable file not found"),
+        })
 }

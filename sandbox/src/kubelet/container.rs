@@ -1,7 +1,7 @@
 //! One container: start, watch, probe, restart, end. Each change of its view goes to the pod's worker.
 
-use std::process::ExitStatus;
 use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -82,7 +82,11 @@ impl Runner {
                 Ok(started) => started,
                 Err(refusal) => {
                     self.refused(&mut view, refusal).await;
-                    if self.ended_within(RETRY).await { break } else { continue }
+                    if self.ended_within(RETRY).await {
+                        break;
+                    } else {
+                        continue;
+                    }
                 }
             };
             view.state = State::Running { since: began };
@@ -90,7 +94,12 @@ impl Runner {
             let ended = self.watch(&plan, started, began, &mut view).await;
             let ran = Timestamp::now().duration_since(began);
             let (code, stopped) = (ended.code, self.end.borrow().is_some());
-            view = View { state: State::Terminated(ended.clone()), ready: false, started: false, ..view };
+            view = View {
+                state: State::Terminated(ended.clone()),
+                ready: false,
+                started: false,
+                ..view
+            };
             self.tell(&view).await;
             if stopped || !self.restart.again(code) {
                 break;
@@ -101,7 +110,10 @@ impl Runner {
                 let name = &self.container.name;
                 let message = format!("back-off {} s restarting failed container={name}", wait.as_secs());
                 self.event(true, "BackOff", message.clone());
-                view.state = State::Waiting { reason: "CrashLoopBackOff".into(), message };
+                view.state = State::Waiting {
+                    reason: "CrashLoopBackOff".into(),
+                    message,
+                };
                 self.tell(&view).await;
                 if self.ended_within(wait).await {
                     break;
@@ -113,16 +125,33 @@ impl Runner {
     }
 
     async fn start(&self, restarts: u32) -> Result<(Plan, Started, Timestamp), Refusal> {
-        let failed = |reason: &'static str| move |error: String| Refusal { reason, message: error };
+        let failed = |reason: &'static str| {
+            move |error: String| Refusal {
+                reason,
+                message: error,
+            }
+        };
         let sources = sources::fetch(&self.context, &self.pod)
             .await
             .map_err(|error| failed("CreateContainerConfigError")(error.to_string()))?;
-        let plan = command::plan(&self.context, &self.pod, &self.container, &self.prepared, &sources)?;
+        let plan = command::plan(
+            &self.context,
+            &self.pod,
+            &self.container,
+            &self.prepared,
+            &sources,
+        )?;
         let run_error = failed("RunContainerError");
         let log = logs::path(&self.prepared.folder, &self.container.name, restarts);
-        let writer = LogWriter::open(&log).await.map_err(|error| run_error(error.to_string()))?;
-        let mut started =
-            self.context.spawner.spawn(plan.clone()).await.map_err(|error| run_error(error.to_string()))?;
+        let writer = LogWriter::open(&log)
+            .await
+            .map_err(|error| run_error(error.to_string()))?;
+        let mut started = self
+            .context
+            .spawner
+            .spawn(plan.clone())
+            .await
+            .map_err(|error| run_error(error.to_string()))?;
         if let Some(output) = started.child.stdout.take() {
             tokio::spawn(writer.clone().copy("stdout", output));
         }
@@ -135,8 +164,15 @@ impl Runner {
     async fn refused(&self, view: &mut View, refusal: Refusal) {
         let same = matches!(&view.state, State::Waiting { message, .. } if *message == refusal.message);
         if !same {
-            self.event(true, "Failed", format!("Error: {}: {}", refusal.reason, refusal.message));
-            view.state = State::Waiting { reason: refusal.reason.into(), message: refusal.message };
+            self.event(
+                true,
+                "Failed",
+                format!("Error: {}: {}", refusal.reason, refusal.message),
+            );
+            view.state = State::Waiting {
+                reason: refusal.reason.into(),
+                message: refusal.message,
+            };
             self.tell(view).await;
         }
     }
@@ -186,11 +222,15 @@ impl Runner {
                 Happening::Liveness(Verdict::Good) => {}
                 Happening::Startup(verdict) => {
                     self.unhealthy("Startup", &verdict);
-                    return self.kill_unhealthy(started, began, view.restarts, "startup").await;
+                    return self
+                        .kill_unhealthy(started, began, view.restarts, "startup")
+                        .await;
                 }
                 Happening::Liveness(verdict) => {
                     self.unhealthy("Liveness", &verdict);
-                    return self.kill_unhealthy(started, began, view.restarts, "liveness").await;
+                    return self
+                        .kill_unhealthy(started, began, view.restarts, "liveness")
+                        .await;
                 }
             }
         }
@@ -210,7 +250,14 @@ impl Runner {
         match Target::of(probe, &self.container, self.prepared.address.ip.into(), exec) {
             Ok(target) => {
                 let spawner = self.context.spawner.clone();
-                probe::spawn(spawner, Settings::of(probe), target, stop.clone(), verdicts.clone(), make);
+                probe::spawn(
+                    spawner,
+                    Settings::of(probe),
+                    target,
+                    stop.clone(),
+                    verdicts.clone(),
+                    make,
+                );
             }
             Err(error) => self.event(true, "ProbeError", error),
         }
@@ -218,10 +265,22 @@ impl Runner {
 
     async fn kill_unhealthy(&self, started: Started, began: Timestamp, run: u32, probe: &str) -> Ended {
         let name = &self.container.name;
-        self.event(false, "Killing", format!("Container {name} failed {probe} probe, will be restarted"));
+        self.event(
+            false,
+            "Killing",
+            format!("Container {name} failed {probe} probe, will be restarted"),
+        );
         let spec = self.pod.spec.as_ref();
-        let grace = spec.and_then(|spec| spec.termination_grace_period_seconds).unwrap_or(30);
-        self.kill(started, began, run, Duration::from_secs(u64::try_from(grace).unwrap_or(0))).await
+        let grace = spec
+            .and_then(|spec| spec.termination_grace_period_seconds)
+            .unwrap_or(30);
+        self.kill(
+            started,
+            began,
+            run,
+            Duration::from_secs(u64::try_from(grace).unwrap_or(0)),
+        )
+        .await
     }
 
     async fn kill(&self, mut started: Started, began: Timestamp, run: u32, grace: Duration) -> Ended {
@@ -246,7 +305,14 @@ impl Runner {
         } else {
             String::new()
         };
-        Ended { code, signal, reason: reason.into(), message, started, finished: Timestamp::now() }
+        Ended {
+            code,
+            signal,
+            reason: reason.into(),
+            message,
+            started,
+            finished: Timestamp::now(),
+        }
     }
 
     fn unhealthy(&self, probe: &str, verdict: &Verdict) {
@@ -257,17 +323,29 @@ impl Runner {
 
     fn event(&self, warning: bool, reason: &str, note: String) {
         let (events, name) = (&self.context.events, &self.container.name);
-        if warning { events.warning(&self.pod, name, reason, note) } else { events.normal(&self.pod, name, reason, note) }
+        if warning {
+            events.warning(&self.pod, name, reason, note)
+        } else {
+            events.normal(&self.pod, name, reason, note)
+        }
     }
 
     async fn tell(&self, view: &View) {
         // The worker may have gone; then nobody wants to know.
-        let _ = self.changes.send(Change { name: self.container.name.clone(), view: view.clone() }).await;
+        let _ = self
+            .changes
+            .send(Change {
+                name: self.container.name.clone(),
+                view: view.clone(),
+            })
+            .await;
     }
 
     /// Waits; true when told to end meanwhile.
     async fn ended_within(&mut self, time: Duration) -> bool {
-        tokio::time::timeout(time, told_to_end(&mut self.end)).await.is_ok()
+        tokio::time::timeout(time, told_to_end(&mut self.end))
+            .await
+            .is_ok()
     }
 }
 

@@ -34,7 +34,9 @@ pub(super) struct Context {
 
 impl fmt::Debug for Context {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("Context").field("pods", &self.pods).finish_non_exhaustive()
+        out.debug_struct("Context")
+            .field("pods", &self.pods)
+            .finish_non_exhaustive()
     }
 }
 
@@ -67,7 +69,12 @@ impl Context {
     pub(super) fn folder(&self, pod: &Pod) -> PathBuf {
         let text = |value: &Option<String>| value.clone().unwrap_or_default();
         let meta = &pod.metadata;
-        self.pods.join(format!("{}_{}_{}", text(&meta.namespace), text(&meta.name), text(&meta.uid)))
+        self.pods.join(format!(
+            "{}_{}_{}",
+            text(&meta.namespace),
+            text(&meta.name),
+            text(&meta.uid)
+        ))
     }
 
     /// The environment that every process gets before its pod's own: where it is, and the sandbox's stand-in for a network.
@@ -92,5 +99,9 @@ impl Context {
 }
 
 fn port_of(endpoint: &str) -> u16 {
-    endpoint.rsplit(':').next().and_then(|port| port.parse().ok()).unwrap_or(443)
+    endpoint
+        .rsplit(':')
+        .next()
+        .and_then(|port| port.parse().ok())
+        .unwrap_or(443)
 }

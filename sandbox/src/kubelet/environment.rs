@@ -34,7 +34,10 @@ pub(super) fn build(
             (None, None) => continue,
         };
         for (key, value) in found.into_iter().flatten() {
-            env.insert(format!("{prefix}{key}"), String::from_utf8_lossy(value).into_owned());
+            env.insert(
+                format!("{prefix}{key}"),
+                String::from_utf8_lossy(value).into_owned(),
+            );
         }
     }
     for variable in container.env.iter().flatten() {
@@ -70,7 +73,13 @@ fn value(
     let Some(from) = &variable.value_from else {
         return Ok(Some(expand(variable.value.as_deref().unwrap_or_default(), known)));
     };
-    let EnvVarSource { config_map_key_ref, field_ref, resource_field_ref, secret_key_ref, .. } = from;
+    let EnvVarSource {
+        config_map_key_ref,
+        field_ref,
+        resource_field_ref,
+        secret_key_ref,
+        ..
+    } = from;
     if let Some(selector) = field_ref {
         return fields::field(facts, &selector.field_path).map(Some);
     }
@@ -78,15 +87,36 @@ fn value(
         return fields::resource(facts, container, selector).map(Some);
     }
     if let Some(selector) = config_map_key_ref {
-        return key("configmap", &sources.config_maps, &selector.name, &selector.key, selector.optional);
+        return key(
+            "configmap",
+            &sources.config_maps,
+            &selector.name,
+            &selector.key,
+            selector.optional,
+        );
     }
     if let Some(selector) = secret_key_ref {
-        return key("secret", &sources.secrets, &selector.name, &selector.key, selector.optional);
+        return key(
+            "secret",
+            &sources.secrets,
+            &selector.name,
+            &selector.key,
+            selector.optional,
+        );
     }
-    Err(format!("variable {:?} has a source that the sandbox's kubelet does not know", variable.name))
+    Err(format!(
+        "variable {:?} has a source that the sandbox's kubelet does not know",
+        variable.name
+    ))
 }
 
-fn key(kind: &str, sources: &Named, name: &str, key: &str, optional: Option<bool>) -> Result<Option<String>, String> {
+fn key(
+    kind: &str,
+    sources: &Named,
+    name: &str,
+    key: &str,
+    optional: Option<bool>,
+) -> Result<Option<String>, String> {
     let optional = optional == Some(true);
     match sources.get(name) {
         None if optional => Ok(None),
@@ -111,7 +141,12 @@ mod tests {
         .unwrap();
         let container: Container = serde_json::from_value(container).unwrap();
         let allocatable = BTreeMap::new();
-        let facts = Facts { pod: &pod, pod_ip: "127.1.0.1", host_ip: "127.0.0.1", allocatable: &allocatable };
+        let facts = Facts {
+            pod: &pod,
+            pod_ip: "127.1.0.1",
+            host_ip: "127.0.0.1",
+            allocatable: &allocatable,
+        };
         let values = |text: &str| BTreeMap::from([("k".to_owned(), text.as_bytes().to_vec())]);
         let sources = Sources {
             config_maps: BTreeMap::from([("m".to_owned(), values("from-map"))]),
@@ -156,11 +191,18 @@ mod tests {
     #[test]
     fn what_is_missing_is_named() {
         for (source, want) in [
-            (json!({ "configMapKeyRef": { "name": "no", "key": "k" } }), "configmap \"no\" not found"),
-            (json!({ "secretKeyRef": { "name": "s", "key": "no" } }), "couldn't find key no in secret s"),
+            (
+                json!({ "configMapKeyRef": { "name": "no", "key": "k" } }),
+                "configmap \"no\" not found",
+            ),
+            (
+                json!({ "secretKeyRef": { "name": "s", "key": "no" } }),
+                "couldn't find key no in secret s",
+            ),
             (json!({ "fieldRef": { "fieldPath": "spec.bad" } }), "spec.bad"),
         ] {
-            let error = built(json!({ "name": "c", "env": [{ "name": "A", "valueFrom": source }] })).unwrap_err();
+            let error =
+                built(json!({ "name": "c", "env": [{ "name": "A", "valueFrom": source }] })).unwrap_err();
             assert!(error.contains(want), "{error}");
         }
     }

@@ -20,8 +20,13 @@ impl std::fmt::Debug for Events {
 
 impl Events {
     pub(super) fn new(client: Client) -> Self {
-        let reporter = Reporter { controller: "kubelet".into(), instance: Some(node::NAME.into()) };
-        Self { recorder: Recorder::new(client, reporter) }
+        let reporter = Reporter {
+            controller: "kubelet".into(),
+            instance: Some(node::NAME.into()),
+        };
+        Self {
+            recorder: Recorder::new(client, reporter),
+        }
     }
 
     /// Something ordinary.
@@ -39,8 +44,13 @@ impl Events {
         if !container.is_empty() {
             about.field_path = Some(format!("spec.containers{{{container}}}"));
         }
-        let event =
-            Event { type_, reason: reason.into(), note: Some(note), action: reason.into(), secondary: None };
+        let event = Event {
+            type_,
+            reason: reason.into(),
+            note: Some(note),
+            action: reason.into(),
+            secondary: None,
+        };
         let recorder = self.recorder.clone();
         tokio::spawn(async move {
             if let Err(error) = recorder.publish(&event, &about).await {

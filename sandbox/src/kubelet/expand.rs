@@ -35,7 +35,10 @@ mod tests {
 
     #[test]
     fn references_are_replaced_as_kubernetes_does() {
-        let known = BTreeMap::from([("A".to_owned(), "1".to_owned()), ("B".to_owned(), "$(A)".to_owned())]);
+        let known = BTreeMap::from([
+            ("A".to_owned(), "1".to_owned()),
+            ("B".to_owned(), "$(A)".to_owned()),
+        ]);
         for (text, want) in [
             ("x", "x"),
             ("$(A)-$(A)", "1-1"),

@@ -28,7 +28,11 @@ pub(super) fn field(facts: &Facts<'_>, path: &str) -> Result<String, String> {
         return Ok(text(meta.labels.as_ref().and_then(|labels| labels.get(key))));
     }
     if let Some(key) = subscript(path, "metadata.annotations") {
-        return Ok(text(meta.annotations.as_ref().and_then(|annotations| annotations.get(key))));
+        return Ok(text(
+            meta.annotations
+                .as_ref()
+                .and_then(|annotations| annotations.get(key)),
+        ));
     }
     Ok(match path {
         "metadata.name" => text(meta.name.as_ref()),
@@ -40,7 +44,11 @@ pub(super) fn field(facts: &Facts<'_>, path: &str) -> Result<String, String> {
         "spec.serviceAccountName" => text(spec.and_then(|spec| spec.service_account_name.as_ref())),
         "status.podIP" | "status.podIPs" => facts.pod_ip.to_owned(),
         "status.hostIP" | "status.hostIPs" => facts.host_ip.to_owned(),
-        other => return Err(format!("fieldPath {other:?} is not one that the downward API offers")),
+        other => {
+            return Err(format!(
+                "fieldPath {other:?} is not one that the downward API offers"
+            ));
+        }
     })
 }
 
@@ -51,37 +59,68 @@ fn subscript<'a>(path: &'a str, field: &str) -> Option<&'a str> {
 
 /// The form that a labels file has.
 fn listing(map: Option<&BTreeMap<String, String>>) -> String {
-    let lines = map.into_iter().flatten().map(|(key, value)| format!("{key}={value:?}"));
+    let lines = map
+        .into_iter()
+        .flatten()
+        .map(|(key, value)| format!("{key}={value:?}"));
     lines.collect::<Vec<_>>().join("\n")
 }
 
 /// A resource's value: of the named container, else of `own`.
-pub(super) fn resource(facts: &Facts<'_>, own: &Container, selector: &ResourceFieldSelector) -> Result<String, String> {
+pub(super) fn resource(
+    facts: &Facts<'_>,
+    own: &Container,
+    selector: &ResourceFieldSelector,
+) -> Result<String, String> {
     let containers = facts.pod.spec.iter().flat_map(|spec| {
-        spec.containers.iter().chain(spec.init_containers.iter().flatten())
+        spec.containers
+            .iter()
+            .chain(spec.init_containers.iter().flatten())
     });
     let container = match &selector.container_name {
         Some(name) => containers.into_iter().find(|container| &container.name == name),
         None => Some(own),
     }
-    .ok_or_else(|| format!("resourceFieldRef names a container that is not there: {:?}", selector.container_name))?;
+    .ok_or_else(|| {
+        format!(
+            "resourceFieldRef names a container that is not there: {:?}",
+            selector.container_name
+        )
+    })?;
 
-    let (kind, name) = selector
-        .resource
-        .split_once('.')
-        .ok_or_else(|| format!("resource {:?} is not limits.NAME or requests.NAME", selector.resource))?;
+    let (kind, name) = selector.resource.split_once('.').ok_or_else(|| {
+        format!(
+            "resource {:?} is not limits.NAME or requests.NAME",
+            selector.resource
+        )
+    })?;
     let resources = container.resources.as_ref();
     let limits = resources.and_then(|resources| resources.limits.as_ref());
     let requests = resources.and_then(|resources| resources.requests.as_ref());
-    let limit = || limits.and_then(|limits| limits.get(name)).map(|Quantity(text)| text.clone());
+    let limit = || {
+        limits
+            .and_then(|limits| limits.get(name))
+            .map(|Quantity(text)| text.clone())
+    };
     let value = match kind {
         "limits" => limit().or_else(|| facts.allocatable.get(name).cloned()),
-        "requests" => requests.and_then(|requests| requests.get(name)).map(|Quantity(text)| text.clone()).or_else(limit),
-        _ => return Err(format!("resource {:?} is not limits.NAME or requests.NAME", selector.resource)),
+        "requests" => requests
+            .and_then(|requests| requests.get(name))
+            .map(|Quantity(text)| text.clone())
+            .or_else(limit),
+        _ => {
+            return Err(format!(
+                "resource {:?} is not limits.NAME or requests.NAME",
+                selector.resource
+            ));
+        }
     };
     let read = |text: &str| quantity::parse(text).ok_or_else(|| format!("{text:?} is not a quantity"));
     let value = value.as_deref().map_or(Ok(Milli(0)), read)?;
-    let divisor = selector.divisor.as_ref().map_or(Ok(Milli(0)), |Quantity(text)| read(text))?;
+    let divisor = selector
+        .divisor
+        .as_ref()
+        .map_or(Ok(Milli(0)), |Quantity(text)| read(text))?;
     Ok(value.divided(divisor).to_string())
 }
 
@@ -104,7 +143,12 @@ mod tests {
     fn fields_and_resources() {
         let pod = pod();
         let allocatable = BTreeMap::from([("cpu".to_owned(), "4".to_owned())]);
-        let facts = Facts { pod: &pod, pod_ip: "127.1.0.1", host_ip: "127.0.0.1", allocatable: &allocatable };
+        let facts = Facts {
+            pod: &pod,
+            pod_ip: "127.1.0.1",
+            host_ip: "127.0.0.1",
+            allocatable: &allocatable,
+        };
         for (path, want) in [
             ("metadata.name", "p"),
             ("metadata.labels['b/c']", "2"),

@@ -28,7 +28,9 @@ impl LogWriter {
             tokio::fs::create_dir_all(folder).await?;
         }
         let file = File::options().create(true).append(true).open(path).await?;
-        Ok(Self { file: Arc::new(Mutex::new(file)) })
+        Ok(Self {
+            file: Arc::new(Mutex::new(file)),
+        })
     }
 
     /// Copies a process's output, line by line, until it ends.
@@ -67,9 +69,15 @@ pub(super) struct Wanted {
 pub(super) fn select(log: &str, wanted: Wanted) -> String {
     let lines: Vec<&str> = log.lines().filter(|line| is_since(line, wanted.since)).collect();
     let from = wanted.tail.map_or(0, |tail| lines.len().saturating_sub(tail));
-    let mut text: String = lines[from..].iter().map(|line| plain(line, wanted.timestamps)).collect();
+    let mut text: String = lines[from..]
+        .iter()
+        .map(|line| plain(line, wanted.timestamps))
+        .collect();
     if let Some(limit) = wanted.limit {
-        let end = (0..=limit.min(text.len())).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+        let end = (0..=limit.min(text.len()))
+            .rev()
+            .find(|end| text.is_char_boundary(*end))
+            .unwrap_or(0);
         text.truncate(end);
     }
     text
@@ -77,7 +85,10 @@ pub(super) fn select(log: &str, wanted: Wanted) -> String {
 
 fn is_since(line: &str, since: Option<Timestamp>) -> bool {
     let Some(since) = since else { return true };
-    let time = line.split(' ').next().and_then(|time| time.parse::<Timestamp>().ok());
+    let time = line
+        .split(' ')
+        .next()
+        .and_then(|time| time.parse::<Timestamp>().ok());
     time.is_none_or(|time| time >= since)
 }
 
@@ -102,11 +113,42 @@ mod tests {
         let since = "2026-01-01T00:00:01Z".parse().ok();
         for (wanted, want) in [
             (Wanted::default(), "one\ntwo words\n\n"),
-            (Wanted { tail: Some(2), ..Wanted::default() }, "two words\n\n"),
-            (Wanted { tail: Some(0), ..Wanted::default() }, ""),
-            (Wanted { since, ..Wanted::default() }, "two words\n\n"),
-            (Wanted { tail: Some(1), timestamps: true, ..Wanted::default() }, "2026-01-01T00:00:02.000000000Z \n"),
-            (Wanted { limit: Some(5), ..Wanted::default() }, "one\nt"),
+            (
+                Wanted {
+                    tail: Some(2),
+                    ..Wanted::default()
+                },
+                "two words\n\n",
+            ),
+            (
+                Wanted {
+                    tail: Some(0),
+                    ..Wanted::default()
+                },
+                "",
+            ),
+            (
+                Wanted {
+                    since,
+                    ..Wanted::default()
+                },
+                "two words\n\n",
+            ),
+            (
+                Wanted {
+                    tail: Some(1),
+                    timestamps: true,
+                    ..Wanted::default()
+                },
+                "2026-01-01T00:00:02.000000000Z \n",
+            ),
+            (
+                Wanted {
+                    limit: Some(5),
+                    ..Wanted::default()
+                },
+                "one\nt",
+            ),
         ] {
             assert_eq!(select(LOG, wanted), want, "{wanted:?}");
         }

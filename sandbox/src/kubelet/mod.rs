@@ -72,9 +72,18 @@ impl Kubelet {
         port: u16,
         client: Client,
     ) -> Self {
-        let region = if cluster.aws.region.is_empty() { crate::REGION.to_owned() } else { cluster.aws.region.clone() };
+        let region = if cluster.aws.region.is_empty() {
+            crate::REGION.to_owned()
+        } else {
+            cluster.aws.region.clone()
+        };
         let context = Context::new(supervisor, cluster, layout, &region, client);
-        Self { context: Arc::new(context), layout: layout.clone(), port, region }
+        Self {
+            context: Arc::new(context),
+            layout: layout.clone(),
+            port,
+            region,
+        }
     }
 
     /// Makes the node's object.
@@ -82,8 +91,14 @@ impl Kubelet {
         let object = node::object(self.context.machine, &self.region, self.port, Timestamp::now());
         let nodes = Api::<Node>::all(self.context.client.clone());
         let params = PatchParams::apply(WRITER).force();
-        nodes.patch(node::NAME, &params, &Patch::Apply(&object)).await.context("cannot register the system node")?;
-        nodes.patch_status(node::NAME, &params, &Patch::Apply(&object)).await.context("cannot report the system node")?;
+        nodes
+            .patch(node::NAME, &params, &Patch::Apply(&object))
+            .await
+            .context("cannot register the system node")?;
+        nodes
+            .patch_status(node::NAME, &params, &Patch::Apply(&object))
+            .await
+            .context("cannot report the system node")?;
         self.renew().await
     }
 
@@ -117,14 +132,22 @@ impl Kubelet {
     async fn renew(&self) -> anyhow::Result<()> {
         let leases = Api::<Lease>::namespaced(self.context.client.clone(), "kube-node-lease");
         let lease = node::lease(Timestamp::now());
-        leases.patch(node::NAME, &PatchParams::apply(WRITER).force(), &Patch::Apply(&lease)).await?;
+        leases
+            .patch(
+                node::NAME,
+                &PatchParams::apply(WRITER).force(),
+                &Patch::Apply(&lease),
+            )
+            .await?;
         Ok(())
     }
 
     async fn report(&self) -> anyhow::Result<()> {
         let status = json!({ "status": { "conditions": node::conditions(Timestamp::now()) } });
         let nodes = Api::<Node>::all(self.context.client.clone());
-        nodes.patch_status(node::NAME, &PatchParams::default(), &Patch::Strategic(&status)).await?;
+        nodes
+            .patch_status(node::NAME, &PatchParams::default(), &Patch::Strategic(&status))
+            .await?;
         Ok(())
     }
 }

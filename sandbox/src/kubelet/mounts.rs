@@ -24,7 +24,10 @@ pub(super) fn of(container: &Container, volume: impl Fn(&str) -> Option<PathBuf>
                 Some(below) if !below.is_empty() => folder.join(below),
                 _ => folder,
             };
-            Some(Mount { path: mount.mount_path.trim_end_matches('/').to_owned(), real })
+            Some(Mount {
+                path: mount.mount_path.trim_end_matches('/').to_owned(),
+                real,
+            })
         })
         .collect();
     mounts.sort_by(|a, b| b.path.len().cmp(&a.path.len()).then_with(|| a.path.cmp(&b.path)));
@@ -37,14 +40,18 @@ pub(super) fn translate(text: &str, mounts: &[Mount]) -> String {
     let mut at = 0;
     while at < text.len() {
         let before = text[..at].chars().next_back();
-        let hit = mounts.iter().find(|mount| !mount.path.is_empty() && begins(&text[at..], before, &mount.path));
+        let hit = mounts
+            .iter()
+            .find(|mount| !mount.path.is_empty() && begins(&text[at..], before, &mount.path));
         match hit {
             Some(mount) => {
                 out.push_str(&mount.real.to_string_lossy());
                 at += mount.path.len();
             }
             None => {
-                let Some(next) = text[at..].chars().next() else { break };
+                let Some(next) = text[at..].chars().next() else {
+                    break;
+                };
                 out.push(next);
                 at += next.len_utf8();
             }
@@ -56,16 +63,24 @@ pub(super) fn translate(text: &str, mounts: &[Mount]) -> String {
 /// True when `text` begins with the whole path: not in the middle of a longer one.
 fn begins(text: &str, before: Option<char>, path: &str) -> bool {
     let in_path = |c: char| c.is_alphanumeric() || "._-/".contains(c);
-    let Some(rest) = text.strip_prefix(path) else { return false };
+    let Some(rest) = text.strip_prefix(path) else {
+        return false;
+    };
     let after = rest.chars().next();
     !before.is_some_and(in_path) && after.is_none_or(|c| c == '/' || !in_path(c))
 }
 
 /// The real place of a path in the container, if it is mounted.
 pub(super) fn real(path: &str, mounts: &[Mount]) -> Option<PathBuf> {
-    let mount = mounts.iter().find(|mount| Path::new(path).starts_with(&mount.path))?;
+    let mount = mounts
+        .iter()
+        .find(|mount| Path::new(path).starts_with(&mount.path))?;
     let below = Path::new(path).strip_prefix(&mount.path).ok()?;
-    Some(if below.as_os_str().is_empty() { mount.real.clone() } else { mount.real.join(below) })
+    Some(if below.as_os_str().is_empty() {
+        mount.real.clone()
+    } else {
+        mount.real.join(below)
+    })
 }
 
 #[cfg(test)]
@@ -79,7 +94,9 @@ mod tests {
             { "name": "unknown", "mountPath": "/x" },
         ] }))
         .unwrap();
-        of(&container, |name| (name != "unknown").then(|| PathBuf::from(format!("/real/{name}"))))
+        of(&container, |name| {
+            (name != "unknown").then(|| PathBuf::from(format!("/real/{name}")))
+        })
     }
 
     #[test]

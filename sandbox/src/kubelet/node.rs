@@ -31,7 +31,10 @@ impl Machine {
         let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
         let total = text.lines().find_map(|line| line.strip_prefix("MemTotal:"));
         let kib = total.and_then(|text| text.trim().strip_suffix("kB")?.trim().parse::<u64>().ok());
-        Self { cpus, memory_mib: kib.unwrap_or(2 << 20) / 1024 }
+        Self {
+            cpus,
+            memory_mib: kib.unwrap_or(2 << 20) / 1024,
+        }
     }
 
     /// The node's allocatable. At least four cores and 4 GiB, so that a small machine, too, takes two controllers that ask
@@ -105,9 +108,24 @@ pub(crate) fn conditions(now: Timestamp) -> Value {
         })
     };
     json!([
-        condition("MemoryPressure", "False", "KubeletHasSufficientMemory", "kubelet has sufficient memory available"),
-        condition("DiskPressure", "False", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"),
-        condition("PIDPressure", "False", "KubeletHasSufficientPID", "kubelet has sufficient PID available"),
+        condition(
+            "MemoryPressure",
+            "False",
+            "KubeletHasSufficientMemory",
+            "kubelet has sufficient memory available"
+        ),
+        condition(
+            "DiskPressure",
+            "False",
+            "KubeletHasNoDiskPressure",
+            "kubelet has no disk pressure"
+        ),
+        condition(
+            "PIDPressure",
+            "False",
+            "KubeletHasSufficientPID",
+            "kubelet has sufficient PID available"
+        ),
         condition("Ready", "True", "KubeletReady", "kubelet is posting ready status"),
     ])
 }
@@ -139,12 +157,18 @@ mod tests {
 
     #[test]
     fn the_object_is_a_node() {
-        let machine = Machine { cpus: 2, memory_mib: 8192 };
+        let machine = Machine {
+            cpus: 2,
+            memory_mib: 8192,
+        };
         let object = object(machine, "us-west-2", 10_250, Timestamp::UNIX_EPOCH);
         let node: k8s_openapi::api::core::v1::Node = serde_json::from_value(object).unwrap();
         let status = node.status.unwrap();
         assert_eq!(status.allocatable.unwrap()["memory"].0, "7680Mi");
-        assert_eq!(status.daemon_endpoints.unwrap().kubelet_endpoint.unwrap().port, 10_250);
+        assert_eq!(
+            status.daemon_endpoints.unwrap().kubelet_endpoint.unwrap().port,
+            10_250
+        );
         assert_eq!(node.spec.unwrap().taints.unwrap()[0].key, "CriticalAddonsOnly");
     }
 

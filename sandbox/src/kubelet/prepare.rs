@@ -41,8 +41,15 @@ pub(super) async fn prepare(context: &Context, pod: &Pod, address: Arc<Address>)
     let folder = context.folder(pod);
     let ip = address.ip.to_string();
     let identity = web_identity(context, pod).await?;
-    let sources = sources::fetch(context, pod).await.map_err(|error| error.to_string())?;
-    let facts = Facts { pod, pod_ip: &ip, host_ip: node::HOST_IP, allocatable: &context.allocatable };
+    let sources = sources::fetch(context, pod)
+        .await
+        .map_err(|error| error.to_string())?;
+    let facts = Facts {
+        pod,
+        pod_ip: &ip,
+        host_ip: node::HOST_IP,
+        allocatable: &context.allocatable,
+    };
 
     let mut places = BTreeMap::new();
     let mut wanted = Vec::new();
@@ -62,17 +69,29 @@ pub(super) async fn prepare(context: &Context, pod: &Pod, address: Arc<Address>)
     if let Some(identity) = identity {
         let file = token::file(&folder.join("web-identity"), "token");
         given.extend(identity.environment(&file, &context.region));
-        wanted.push(Wanted { audience: Some(identity.audience), expiration: identity.expiration, file });
+        wanted.push(Wanted {
+            audience: Some(identity.audience),
+            expiration: identity.expiration,
+            file,
+        });
     }
     let mut tokens = Vec::new();
     for token in wanted {
-        let due = token::write(&context.client, pod, &token).await.map_err(|error| format!("{error:#}"))?;
+        let due = token::write(&context.client, pod, &token)
+            .await
+            .map_err(|error| format!("{error:#}"))?;
         tokens.push((token, due));
     }
     if let Some(path) = write_kubeconfig(context, pod, &places, &folder)? {
         given.insert("KUBECONFIG".to_owned(), path.display().to_string());
     }
-    Ok(Prepared { folder, address, volumes: places, given, tokens })
+    Ok(Prepared {
+        folder,
+        address,
+        volumes: places,
+        given,
+        tokens,
+    })
 }
 
 /// Where the API server's clients look for their token in a container.
@@ -88,7 +107,12 @@ fn write_kubeconfig(
 ) -> Result<Option<PathBuf>, String> {
     let containers = pod.spec.iter().flat_map(|spec| &spec.containers);
     let token = containers
-        .filter_map(|container| mounts::real(API_TOKEN, &mounts::of(container, |name| places.get(name).cloned())))
+        .filter_map(|container| {
+            mounts::real(
+                API_TOKEN,
+                &mounts::of(container, |name| places.get(name).cloned()),
+            )
+        })
         .next();
     let Some(token) = token else { return Ok(None) };
     let namespace = pod.metadata.namespace.as_deref().unwrap_or("default");
@@ -100,7 +124,11 @@ fn write_kubeconfig(
 
 async fn web_identity(context: &Context, pod: &Pod) -> Result<Option<WebIdentity>, String> {
     let namespace = pod.metadata.namespace.as_deref().unwrap_or("default");
-    let name = pod.spec.as_ref().and_then(|spec| spec.service_account_name.as_deref()).unwrap_or("default");
+    let name = pod
+        .spec
+        .as_ref()
+        .and_then(|spec| spec.service_account_name.as_deref())
+        .unwrap_or("default");
     let accounts = Api::<ServiceAccount>::namespaced(context.client.clone(), namespace);
     let account = accounts.get_opt(name).await.map_err(|error| error.to_string())?;
     let Some(account) = account else {

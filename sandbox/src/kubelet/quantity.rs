@@ -7,7 +7,9 @@ pub(crate) struct Milli(pub(crate) i128);
 /// Reads a Kubernetes quantity without exponent: `100m`, `1.5Gi`, `20G`, `3`.
 pub(crate) fn parse(text: &str) -> Option<Milli> {
     let text = text.trim();
-    let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '-' || c == '+')).unwrap_or(text.len());
+    let end = text
+        .find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '-' || c == '+'))
+        .unwrap_or(text.len());
     let (number, suffix) = text.split_at(end);
     let scale: i128 = match suffix {
         "m" => 1,
@@ -23,7 +25,10 @@ pub(crate) fn parse(text: &str) -> Option<Milli> {
         _ => return None,
     };
     let negative = number.starts_with('-');
-    let (whole, part) = number.trim_start_matches(['-', '+']).split_once('.').unwrap_or((number.trim_start_matches(['-', '+']), ""));
+    let (whole, part) = number
+        .trim_start_matches(['-', '+'])
+        .split_once('.')
+        .unwrap_or((number.trim_start_matches(['-', '+']), ""));
     if whole.is_empty() && part.is_empty() {
         return None;
     }
@@ -65,10 +70,17 @@ mod tests {
 
     #[test]
     fn divisors_round_up() {
-        for (value, divisor, want) in
-            [("256Mi", "0", 268_435_456), ("256Mi", "1Mi", 256), ("1500m", "1", 2), ("1500m", "1m", 1500)]
-        {
-            assert_eq!(parse(value).unwrap().divided(parse(divisor).unwrap()), want, "{value}/{divisor}");
+        for (value, divisor, want) in [
+            ("256Mi", "0", 268_435_456),
+            ("256Mi", "1Mi", 256),
+            ("1500m", "1", 2),
+            ("1500m", "1m", 1500),
+        ] {
+            assert_eq!(
+                parse(value).unwrap().divided(parse(divisor).unwrap()),
+                want,
+                "{value}/{divisor}"
+            );
         }
     }
 }

@@ -31,16 +31,25 @@ pub(super) struct Server {
 impl Server {
     /// Opens the port.
     pub(super) async fn bind(layout: &ClusterLayout, port: u16) -> anyhow::Result<Self> {
-        Ok(Self { listener: TlsListener::bind(layout, port).await?, pods: layout.pods() })
+        Ok(Self {
+            listener: TlsListener::bind(layout, port).await?,
+            pods: layout.pods(),
+        })
     }
 
     /// Answers until `stop`.
     pub(super) async fn serve(self, stop: CancellationToken) -> anyhow::Result<()> {
         let routes = Router::new()
             .route("/healthz", get(async || "ok"))
-            .route("/containerLogs/{namespace}/{pod}/{container}", get(container_logs))
+            .route(
+                "/containerLogs/{namespace}/{pod}/{container}",
+                get(container_logs),
+            )
             .fallback(async || {
-                (StatusCode::NOT_IMPLEMENTED, "the sandbox's system node answers logs only: its pods are processes, not containers")
+                (
+                    StatusCode::NOT_IMPLEMENTED,
+                    "the sandbox's system node answers logs only: its pods are processes, not containers",
+                )
             })
             .with_state(self.pods);
         let served = axum::serve(self.listener, routes);
@@ -68,7 +77,9 @@ struct Parameters {
 
 impl Parameters {
     fn wanted(&self, now: Timestamp) -> Wanted {
-        let since = self.since_seconds.and_then(|seconds| now.checked_sub(SignedDuration::from_secs(seconds)).ok());
+        let since = self
+            .since_seconds
+            .and_then(|seconds| now.checked_sub(SignedDuration::from_secs(seconds)).ok());
         Wanted {
             tail: self.tail_lines,
             since: self.since_time.or(since),
@@ -85,7 +96,11 @@ async fn container_logs(
 ) -> Response {
     let back = u32::from(parameters.previous == Some(true));
     let Some(log) = find(&pods, &namespace, &pod, &container, back) else {
-        let which = if back == 1 { "previous terminated container" } else { "container" };
+        let which = if back == 1 {
+            "previous terminated container"
+        } else {
+            "container"
+        };
         let text = format!("{which} {container:?} in pod {pod:?} not found");
         return (StatusCode::NOT_FOUND, text).into_response();
     };
@@ -95,7 +110,12 @@ async fn container_logs(
     if parameters.follow != Some(true) {
         return first.into_response();
     }
-    let follow = Follow { log, at: text.len(), timestamps: wanted.timestamps, first: Some(first) };
+    let follow = Follow {
+        log,
+        at: text.len(),
+        timestamps: wanted.timestamps,
+        first: Some(first),
+    };
     Body::from_stream(stream::unfold(follow, Follow::next)).into_response()
 }
 
@@ -103,17 +123,27 @@ async fn container_logs(
 fn find(pods: &Path, namespace: &str, pod: &str, container: &str, back: u32) -> Option<PathBuf> {
     let prefix = format!("{namespace}_{pod}_");
     let folders = std::fs::read_dir(pods).ok()?.flatten();
-    let folder = folders.filter(|entry| entry.file_name().to_string_lossy().starts_with(&prefix)).max_by_key(|entry| {
-        entry.metadata().and_then(|metadata| metadata.modified()).ok()
-    })?;
+    let folder = folders
+        .filter(|entry| entry.file_name().to_string_lossy().starts_with(&prefix))
+        .max_by_key(|entry| entry.metadata().and_then(|metadata| metadata.modified()).ok())?;
     let newest = newest_run(&folder.path(), container)?;
     let log = logs::path(&folder.path(), container, newest.checked_sub(back)?);
     log.is_file().then_some(log)
 }
 
 fn newest_run(pod: &Path, container: &str) -> Option<u32> {
-    let runs = std::fs::read_dir(pod.join("logs").join(container)).ok()?.flatten();
-    runs.filter_map(|entry| entry.file_name().to_string_lossy().strip_suffix(".log")?.parse().ok()).max()
+    let runs = std::fs::read_dir(pod.join("logs").join(container))
+        .ok()?
+        .flatten();
+    runs.filter_map(|entry| {
+        entry
+            .file_name()
+            .to_string_lossy()
+            .strip_suffix(".log")?
+            .parse()
+            .ok()
+    })
+    .max()
 }
 
 /// A log that is being followed; it ends with its run: when the pod is gone, or a newer run has begun.
@@ -135,7 +165,10 @@ impl Follow {
             // Only whole lines: the rest comes with the next look.
             let end = added.rfind('\n').map_or(0, |end| end + 1);
             if end > 0 {
-                let wanted = Wanted { timestamps: self.timestamps, ..Wanted::default() };
+                let wanted = Wanted {
+                    timestamps: self.timestamps,
+                    ..Wanted::default()
+                };
                 let chunk = logs::select(&added[..end], wanted);
                 self.at += end;
                 return Some((Ok(chunk.into()), self));
@@ -148,7 +181,11 @@ impl Follow {
     }
 
     fn is_over(&self) -> bool {
-        let number = self.log.file_stem().and_then(|stem| stem.to_str()?.parse::<u32>().ok()).unwrap_or(0);
+        let number = self
+            .log
+            .file_stem()
+            .and_then(|stem| stem.to_str()?.parse::<u32>().ok())
+            .unwrap_or(0);
         self.log.with_file_name(format!("{}.log", number + 1)).exists()
     }
 }

@@ -23,7 +23,11 @@ pub(super) async fn fetch(context: &Context, pod: &Pod) -> Result<Sources, kube:
     let api = Api::<Secret>::namespaced(context.client.clone(), namespace);
     for name in secrets {
         if let Some(found) = api.get_opt(&name).await? {
-            let data = found.data.unwrap_or_default().into_iter().map(|(key, bytes)| (key, bytes.0));
+            let data = found
+                .data
+                .unwrap_or_default()
+                .into_iter()
+                .map(|(key, bytes)| (key, bytes.0));
             sources.secrets.insert(name, data.collect());
         }
     }
@@ -31,7 +35,15 @@ pub(super) async fn fetch(context: &Context, pod: &Pod) -> Result<Sources, kube:
 }
 
 fn map_bytes(found: ConfigMap) -> BTreeMap<String, Vec<u8>> {
-    let text = found.data.unwrap_or_default().into_iter().map(|(key, text)| (key, text.into_bytes()));
-    let binary = found.binary_data.unwrap_or_default().into_iter().map(|(key, bytes)| (key, bytes.0));
+    let text = found
+        .data
+        .unwrap_or_default()
+        .into_iter()
+        .map(|(key, text)| (key, text.into_bytes()));
+    let binary = found
+        .binary_data
+        .unwrap_or_default()
+        .into_iter()
+        .map(|(key, bytes)| (key, bytes.0));
     text.chain(binary).collect()
 }

@@ -46,7 +46,10 @@ impl View {
     /// A container that was not started yet.
     pub(super) fn waiting(reason: &str, message: impl Into<String>) -> Self {
         Self {
-            state: State::Waiting { reason: reason.to_owned(), message: message.into() },
+            state: State::Waiting {
+                reason: reason.to_owned(),
+                message: message.into(),
+            },
             last: None,
             ready: false,
             started: false,
@@ -84,13 +87,24 @@ pub(super) type Conditions = BTreeMap<&'static str, (bool, Timestamp)>;
 /// The pod's phase.
 pub(super) fn phase(picture: &Picture<'_>) -> &'static str {
     let spec = picture.pod.spec.as_ref();
-    let policy = spec.and_then(|spec| spec.restart_policy.as_deref()).unwrap_or("Always");
-    let views: Vec<&View> =
-        spec.iter().flat_map(|spec| &spec.containers).filter_map(|container| picture.views.get(&container.name)).collect();
+    let policy = spec
+        .and_then(|spec| spec.restart_policy.as_deref())
+        .unwrap_or("Always");
+    let views: Vec<&View> = spec
+        .iter()
+        .flat_map(|spec| &spec.containers)
+        .filter_map(|container| picture.views.get(&container.name))
+        .collect();
     let init_failed = policy == "Never"
-        && spec.iter().flat_map(|spec| spec.init_containers.iter().flatten()).any(|container| {
-            picture.views.get(&container.name).is_some_and(|view| view.terminated() && !view.succeeded())
-        });
+        && spec
+            .iter()
+            .flat_map(|spec| spec.init_containers.iter().flatten())
+            .any(|container| {
+                picture
+                    .views
+                    .get(&container.name)
+                    .is_some_and(|view| view.terminated() && !view.succeeded())
+            });
     if init_failed {
         return "Failed";
     }
@@ -98,26 +112,69 @@ pub(super) fn phase(picture: &Picture<'_>) -> &'static str {
         return "Pending";
     }
     if policy != "Always" && views.iter().all(|view| view.terminated()) {
-        return if views.iter().all(|view| view.succeeded()) { "Succeeded" } else { "Failed" };
+        return if views.iter().all(|view| view.succeeded()) {
+            "Succeeded"
+        } else {
+            "Failed"
+        };
     }
     let begun = |view: &&View| !matches!(view.state, State::Waiting { .. }) || view.last.is_some();
-    if views.iter().all(begun) { "Running" } else { "Pending" }
+    if views.iter().all(begun) {
+        "Running"
+    } else {
+        "Pending"
+    }
 }
 
 /// The whole status; `conditions` is brought up to date.
 pub(super) fn status(picture: &Picture<'_>, conditions: &mut Conditions, now: Timestamp) -> Value {
     let spec = picture.pod.spec.as_ref();
     let phase = phase(picture);
-    let names: Vec<&str> = spec.iter().flat_map(|spec| &spec.containers).map(|container| container.name.as_str()).collect();
-    let unready: Vec<&str> =
-        names.iter().copied().filter(|name| !picture.views.get(*name).is_some_and(|view| view.ready)).collect();
+    let names: Vec<&str> = spec
+        .iter()
+        .flat_map(|spec| &spec.containers)
+        .map(|container| container.name.as_str())
+        .collect();
+    let unready: Vec<&str> = names
+        .iter()
+        .copied()
+        .filter(|name| !picture.views.get(*name).is_some_and(|view| view.ready))
+        .collect();
     let all_ready = unready.is_empty() && picture.initialized && phase == "Running";
     let gates = gates_open(picture.pod);
     let list = [
-        condition(conditions, "PodReadyToStartContainers", picture.sandboxed, "", String::new(), now),
-        condition(conditions, "Initialized", picture.initialized, "ContainersNotInitialized", "containers with incomplete status".into(), now),
-        condition(conditions, "ContainersReady", all_ready, reason(phase), message(phase, &unready), now),
-        condition(conditions, "Ready", all_ready && gates, reason(phase), message(phase, &unready), now),
+        condition(
+            conditions,
+            "PodReadyToStartContainers",
+            picture.sandboxed,
+            "",
+            String::new(),
+            now,
+        ),
+        condition(
+            conditions,
+            "Initialized",
+            picture.initialized,
+            "ContainersNotInitialized",
+            "containers with incomplete status".into(),
+            now,
+        ),
+        condition(
+            conditions,
+            "ContainersReady",
+            all_ready,
+            reason(phase),
+            message(phase, &unready),
+            now,
+        ),
+        condition(
+            conditions,
+            "Ready",
+            all_ready && gates,
+            reason(phase),
+            message(phase, &unready),
+            now,
+        ),
     ];
 
     let container_statuses = |containers: &[k8s_openapi::api::core::v1::Container]| -> Vec<Value> {
@@ -126,7 +183,11 @@ pub(super) fn status(picture: &Picture<'_>, conditions: &mut Conditions, now: Ti
             .map(|container| {
                 let initializing = View::waiting("PodInitializing", "");
                 let view = picture.views.get(&container.name).unwrap_or(&initializing);
-                container_status(&container.name, container.image.as_deref().unwrap_or_default(), view)
+                container_status(
+                    &container.name,
+                    container.image.as_deref().unwrap_or_default(),
+                    view,
+                )
             })
             .collect()
     };
@@ -165,10 +226,18 @@ fn message(phase: &str, unready: &[&str]) -> String {
 
 /// True when every readiness gate's condition, which somebody else writes, is true.
 fn gates_open(pod: &Pod) -> bool {
-    let conditions = pod.status.iter().flat_map(|status| status.conditions.iter().flatten());
-    let gates = pod.spec.iter().flat_map(|spec| spec.readiness_gates.iter().flatten());
+    let conditions = pod
+        .status
+        .iter()
+        .flat_map(|status| status.conditions.iter().flatten());
+    let gates = pod
+        .spec
+        .iter()
+        .flat_map(|spec| spec.readiness_gates.iter().flatten());
     gates.into_iter().all(|gate| {
-        conditions.clone().any(|condition| condition.type_ == gate.condition_type && condition.status == "True")
+        conditions
+            .clone()
+            .any(|condition| condition.type_ == gate.condition_type && condition.status == "True")
     })
 }
 
@@ -224,7 +293,9 @@ fn container_id(name: &str, view: &View) -> String {
 
 fn state(state: &State) -> Value {
     match state {
-        State::Waiting { reason, message } if message.is_empty() => json!({ "waiting": { "reason": reason } }),
+        State::Waiting { reason, message } if message.is_empty() => {
+            json!({ "waiting": { "reason": reason } })
+        }
         State::Waiting { reason, message } => json!({ "waiting": { "reason": reason, "message": message } }),
         State::Running { since } => json!({ "running": { "startedAt": since } }),
         State::Terminated(ended) => {
@@ -262,17 +333,45 @@ mod tests {
     }
 
     fn running(ready: bool) -> View {
-        View { state: State::Running { since: T0 }, last: None, ready, started: true, restarts: 0 }
+        View {
+            state: State::Running { since: T0 },
+            last: None,
+            ready,
+            started: true,
+            restarts: 0,
+        }
     }
 
     fn ended(code: i32) -> View {
-        let ended = Ended { code, signal: None, reason: "x".into(), message: String::new(), started: T0, finished: T0 };
-        View { state: State::Terminated(ended), last: None, ready: false, started: false, restarts: 0 }
+        let ended = Ended {
+            code,
+            signal: None,
+            reason: "x".into(),
+            message: String::new(),
+            started: T0,
+            finished: T0,
+        };
+        View {
+            state: State::Terminated(ended),
+            last: None,
+            ready: false,
+            started: false,
+            restarts: 0,
+        }
     }
 
     fn crashing() -> View {
-        let View { state: State::Terminated(last), .. } = ended(1) else { panic!("not ended") };
-        View { last: Some(last), ..View::waiting("CrashLoopBackOff", "") }
+        let View {
+            state: State::Terminated(last),
+            ..
+        } = ended(1)
+        else {
+            panic!("not ended")
+        };
+        View {
+            last: Some(last),
+            ..View::waiting("CrashLoopBackOff", "")
+        }
     }
 
     #[test]
@@ -280,7 +379,12 @@ mod tests {
         for (policy, a, b, want) in [
             ("Always", running(true), running(false), "Running"),
             ("Always", running(true), crashing(), "Running"),
-            ("Always", View::waiting("ErrImagePull", ""), running(true), "Pending"),
+            (
+                "Always",
+                View::waiting("ErrImagePull", ""),
+                running(true),
+                "Pending",
+            ),
             ("Always", ended(0), ended(0), "Running"),
             ("Never", ended(0), ended(0), "Succeeded"),
             ("Never", ended(0), ended(2), "Failed"),
@@ -321,11 +425,18 @@ mod tests {
         };
         let first = status_of(false, T0);
         assert_eq!(first["conditions"][3]["status"], "False");
-        assert_eq!(first["conditions"][3]["message"], "containers with unready status: [b]");
+        assert_eq!(
+            first["conditions"][3]["message"],
+            "containers with unready status: [b]"
+        );
         assert_eq!(first["podIP"], "127.2.0.1");
         let second = status_of(true, later);
         assert_eq!(second["conditions"][3]["status"], "True");
         assert_eq!(second["conditions"][3]["lastTransitionTime"], json!(later));
-        assert_eq!(second["conditions"][0]["lastTransitionTime"], json!(T0), "unchanged since");
+        assert_eq!(
+            second["conditions"][0]["lastTransitionTime"],
+            json!(T0),
+            "unchanged since"
+        );
     }
 }

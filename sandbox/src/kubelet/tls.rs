@@ -29,7 +29,9 @@ pub(super) struct TlsListener {
 impl TlsListener {
     /// Listens with the cluster's files.
     pub(super) async fn bind(layout: &ClusterLayout, port: u16) -> anyhow::Result<Self> {
-        let listener = TcpListener::bind(("127.0.0.1", port)).await.context("the kubelet's port is taken")?;
+        let listener = TcpListener::bind(("127.0.0.1", port))
+            .await
+            .context("the kubelet's port is taken")?;
         let address = listener.local_addr()?;
         let acceptor = TlsAcceptor::from(Arc::new(config(layout)?));
         let (tell, accepted) = mpsc::channel(16);
@@ -86,5 +88,7 @@ fn config(layout: &ClusterLayout) -> anyhow::Result<ServerConfig> {
     let verifier = WebPkiClientVerifier::builder(Arc::new(roots)).build()?;
     let chain = CertificateDer::pem_file_iter(layout.pki("kubelet.crt"))?.collect::<Result<Vec<_>, _>>()?;
     let key = PrivateKeyDer::from_pem_file(layout.pki("kubelet.key"))?;
-    Ok(ServerConfig::builder().with_client_cert_verifier(verifier).with_single_cert(chain, key)?)
+    Ok(ServerConfig::builder()
+        .with_client_cert_verifier(verifier)
+        .with_single_cert(chain, key)?)
 }

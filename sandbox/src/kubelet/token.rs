@@ -27,7 +27,11 @@ pub(super) struct Wanted {
 pub(super) async fn write(client: &Client, pod: &Pod, wanted: &Wanted) -> anyhow::Result<Duration> {
     let metadata = &pod.metadata;
     let namespace = metadata.namespace.as_deref().unwrap_or("default");
-    let account = pod.spec.as_ref().and_then(|spec| spec.service_account_name.as_deref()).unwrap_or("default");
+    let account = pod
+        .spec
+        .as_ref()
+        .and_then(|spec| spec.service_account_name.as_deref())
+        .unwrap_or("default");
     let request = TokenRequest {
         spec: TokenRequestSpec {
             audiences: wanted.audience.iter().cloned().collect(),
@@ -49,11 +53,19 @@ pub(super) async fn write(client: &Client, pod: &Pod, wanted: &Wanted) -> anyhow
     let status = answer.status.context("the API server answered without a token")?;
     write_whole(&wanted.file, status.token.as_bytes())?;
     let life = status.expiration_timestamp.0.as_second() - Timestamp::now().as_second();
-    Ok(Duration::from_secs(u64::try_from(life * 4 / 5).unwrap_or(0).max(10)))
+    Ok(Duration::from_secs(
+        u64::try_from(life * 4 / 5).unwrap_or(0).max(10),
+    ))
 }
 
 /// Keeps a token fresh until `stop`; `due` is when the first one is to be renewed.
-pub(super) async fn keep(client: Client, pod: Pod, wanted: Wanted, mut due: Duration, stop: CancellationToken) {
+pub(super) async fn keep(
+    client: Client,
+    pod: Pod,
+    wanted: Wanted,
+    mut due: Duration,
+    stop: CancellationToken,
+) {
     loop {
         tokio::select! {
             () = stop.cancelled() => return,

@@ -6,7 +6,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
 
-use k8s_openapi::api::core::v1::{Container, DownwardAPIVolumeFile, KeyToPath, Pod, Volume, VolumeProjection};
+use k8s_openapi::api::core::v1::{
+    Container, DownwardAPIVolumeFile, KeyToPath, Pod, Volume, VolumeProjection,
+};
 
 use super::environment::Sources;
 use super::fields::{self, Facts};
@@ -25,21 +27,41 @@ pub(super) struct Content {
 /// The config maps and secrets that a pod's volumes and environments name.
 pub(super) fn references(pod: &Pod) -> (BTreeSet<String>, BTreeSet<String>) {
     let (mut maps, mut secrets) = (BTreeSet::new(), BTreeSet::new());
-    let Some(spec) = &pod.spec else { return (maps, secrets) };
+    let Some(spec) = &pod.spec else {
+        return (maps, secrets);
+    };
     for volume in spec.volumes.iter().flatten() {
         maps.extend(volume.config_map.iter().map(|source| source.name.clone()));
-        secrets.extend(volume.secret.iter().filter_map(|source| source.secret_name.clone()));
-        for source in volume.projected.iter().flat_map(|projected| projected.sources.iter().flatten()) {
+        secrets.extend(
+            volume
+                .secret
+                .iter()
+                .filter_map(|source| source.secret_name.clone()),
+        );
+        for source in volume
+            .projected
+            .iter()
+            .flat_map(|projected| projected.sources.iter().flatten())
+        {
             maps.extend(source.config_map.iter().map(|source| source.name.clone()));
             secrets.extend(source.secret.iter().map(|source| source.name.clone()));
         }
     }
-    for container in spec.containers.iter().chain(spec.init_containers.iter().flatten()) {
+    for container in spec
+        .containers
+        .iter()
+        .chain(spec.init_containers.iter().flatten())
+    {
         for from in container.env_from.iter().flatten() {
             maps.extend(from.config_map_ref.iter().map(|source| source.name.clone()));
             secrets.extend(from.secret_ref.iter().map(|source| source.name.clone()));
         }
-        for from in container.env.iter().flatten().filter_map(|variable| variable.value_from.as_ref()) {
+        for from in container
+            .env
+            .iter()
+            .flatten()
+            .filter_map(|variable| variable.value_from.as_ref())
+        {
             maps.extend(from.config_map_key_ref.iter().map(|source| source.name.clone()));
             secrets.extend(from.secret_key_ref.iter().map(|source| source.name.clone()));
         }
@@ -48,15 +70,32 @@ pub(super) fn references(pod: &Pod) -> (BTreeSet<String>, BTreeSet<String>) {
 }
 
 /// What the volume needs; `folder` is where it will lie. The error is the text of a `FailedMount` event.
-pub(super) fn content(volume: &Volume, folder: &Path, facts: &Facts<'_>, sources: &Sources) -> Result<Content, String> {
+pub(super) fn content(
+    volume: &Volume,
+    folder: &Path,
+    facts: &Facts<'_>,
+    sources: &Sources,
+) -> Result<Content, String> {
     let mut content = Content::default();
     if let Some(source) = &volume.config_map {
         let optional = source.optional == Some(true);
-        content.files = keyed("configmap", &sources.config_maps, &source.name, source.items.as_deref(), optional)?;
+        content.files = keyed(
+            "configmap",
+            &sources.config_maps,
+            &source.name,
+            source.items.as_deref(),
+            optional,
+        )?;
     } else if let Some(source) = &volume.secret {
         let name = source.secret_name.as_deref().unwrap_or_default();
         let optional = source.optional == Some(true);
-        content.files = keyed("secret", &sources.secrets, name, source.items.as_deref(), optional)?;
+        content.files = keyed(
+            "secret",
+            &sources.secrets,
+            name,
+            source.items.as_deref(),
+            optional,
+        )?;
     } else if let Some(source) = &volume.downward_api {
         content.files = downward(source.items.as_deref().unwrap_or_default(), facts)?;
     } else if let Some(source) = &volume.projected {
@@ -72,7 +111,10 @@ pub(super) fn content(volume: &Volume, folder: &Path, facts: &Facts<'_>, sources
         ));
     }
     match content.files.keys().find(|path| !stays_below(path)) {
-        Some(path) => Err(format!("volume {:?} holds the path {path:?}, which leads out of it", volume.name)),
+        Some(path) => Err(format!(
+            "volume {:?} holds the path {path:?}, which leads out of it",
+            volume.name
+        )),
         None => Ok(content),
     }
 }
@@ -86,18 +128,35 @@ fn project(
 ) -> Result<(), String> {
     if let Some(source) = &projection.config_map {
         let optional = source.optional == Some(true);
-        content.files.extend(keyed("configmap", &sources.config_maps, &source.name, source.items.as_deref(), optional)?);
+        content.files.extend(keyed(
+            "configmap",
+            &sources.config_maps,
+            &source.name,
+            source.items.as_deref(),
+            optional,
+        )?);
     }
     if let Some(source) = &projection.secret {
         let optional = source.optional == Some(true);
-        content.files.extend(keyed("secret", &sources.secrets, &source.name, source.items.as_deref(), optional)?);
+        content.files.extend(keyed(
+            "secret",
+            &sources.secrets,
+            &source.name,
+            source.items.as_deref(),
+            optional,
+        )?);
     }
     if let Some(source) = &projection.downward_api {
-        content.files.extend(downward(source.items.as_deref().unwrap_or_default(), facts)?);
+        content
+            .files
+            .extend(downward(source.items.as_deref().unwrap_or_default(), facts)?);
     }
     if let Some(source) = &projection.service_account_token {
         if !stays_below(&source.path) {
-            return Err(format!("the token's path {:?} leads out of its volume", source.path));
+            return Err(format!(
+                "the token's path {:?} leads out of its volume",
+                source.path
+            ));
         }
         content.tokens.push(token::Wanted {
             audience: source.audience.clone().filter(|audience| !audience.is_empty()),
@@ -116,9 +175,15 @@ fn keyed(
     optional: bool,
 ) -> Result<BTreeMap<String, Vec<u8>>, String> {
     let Some(found) = sources.get(name) else {
-        return if optional { Ok(BTreeMap::new()) } else { Err(format!("{kind} {name:?} not found")) };
+        return if optional {
+            Ok(BTreeMap::new())
+        } else {
+            Err(format!("{kind} {name:?} not found"))
+        };
     };
-    let Some(items) = items.filter(|items| !items.is_empty()) else { return Ok(found.clone()) };
+    let Some(items) = items.filter(|items| !items.is_empty()) else {
+        return Ok(found.clone());
+    };
     let mut files = BTreeMap::new();
     for item in items {
         match found.get(&item.key) {
@@ -139,12 +204,18 @@ fn downward(items: &[DownwardAPIVolumeFile], facts: &Facts<'_>) -> Result<BTreeM
         (None, Some(selector)) => fields::resource(facts, &nobody, selector),
         (None, None) => Ok(String::new()),
     };
-    items.iter().map(|item| Ok((item.path.clone(), value(item)?.into_bytes()))).collect()
+    items
+        .iter()
+        .map(|item| Ok((item.path.clone(), value(item)?.into_bytes())))
+        .collect()
 }
 
 /// True for a relative path without `..`.
 fn stays_below(path: &str) -> bool {
-    !path.is_empty() && Path::new(path).components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
+    !path.is_empty()
+        && Path::new(path)
+            .components()
+            .all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
 }
 
 /// Writes a volume's files.
@@ -172,9 +243,17 @@ mod tests {
         }))
         .unwrap();
         let allocatable = BTreeMap::new();
-        let facts = Facts { pod: &pod, pod_ip: "127.1.0.1", host_ip: "127.0.0.1", allocatable: &allocatable };
+        let facts = Facts {
+            pod: &pod,
+            pod_ip: "127.1.0.1",
+            host_ip: "127.0.0.1",
+            allocatable: &allocatable,
+        };
         let map = BTreeMap::from([("k".to_owned(), b"v".to_vec()), ("l".to_owned(), b"w".to_vec())]);
-        let sources = Sources { config_maps: BTreeMap::from([("m".to_owned(), map)]), secrets: BTreeMap::new() };
+        let sources = Sources {
+            config_maps: BTreeMap::from([("m".to_owned(), map)]),
+            secrets: BTreeMap::new(),
+        };
         content(&volume, Path::new("/vol"), &facts, &sources)
     }
 
@@ -188,21 +267,37 @@ mod tests {
         .unwrap();
         assert_eq!(content.files["ca.crt"], b"v");
         assert_eq!(content.files["namespace"], b"n");
-        let want = token::Wanted { audience: None, expiration: 3607, file: "/vol/token".into() };
+        let want = token::Wanted {
+            audience: None,
+            expiration: 3607,
+            file: "/vol/token".into(),
+        };
         assert_eq!(content.tokens, [want]);
     }
 
     #[test]
     fn whole_maps_optional_ones_and_bad_ones() {
         let all = made(json!({ "name": "v", "configMap": { "name": "m" } })).unwrap();
-        assert_eq!(all.files.keys().map(String::as_str).collect::<Vec<_>>(), ["k", "l"]);
+        assert_eq!(
+            all.files.keys().map(String::as_str).collect::<Vec<_>>(),
+            ["k", "l"]
+        );
         let none = made(json!({ "name": "v", "secret": { "secretName": "no", "optional": true } })).unwrap();
         assert_eq!(none, Content::default());
         for (volume, want) in [
-            (json!({ "name": "v", "secret": { "secretName": "no" } }), "secret \"no\" not found"),
+            (
+                json!({ "name": "v", "secret": { "secretName": "no" } }),
+                "secret \"no\" not found",
+            ),
             (json!({ "name": "v", "csi": { "driver": "x" } }), "of a kind"),
-            (json!({ "name": "v", "configMap": { "name": "m", "items": [{ "key": "k", "path": "../x" }] } }), "leads out"),
-            (json!({ "name": "v", "configMap": { "name": "m", "items": [{ "key": "z", "path": "x" }] } }), "no key \"z\""),
+            (
+                json!({ "name": "v", "configMap": { "name": "m", "items": [{ "key": "k", "path": "../x" }] } }),
+                "leads out",
+            ),
+            (
+                json!({ "name": "v", "configMap": { "name": "m", "items": [{ "key": "z", "path": "x" }] } }),
+                "no key \"z\"",
+            ),
         ] {
             let error = made(volume).unwrap_err();
             assert!(error.contains(want), "{error}");

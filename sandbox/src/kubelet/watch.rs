@@ -7,8 +7,8 @@ use std::time::Duration;
 use futures::{StreamExt, pin_mut};
 use k8s_openapi::api::core::v1::Pod;
 use kube::Api;
-use kube::runtime::watcher::{self, Event, watcher};
 use kube::runtime::WatchStreamExt;
+use kube::runtime::watcher::{self, Event, watcher};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -34,8 +34,13 @@ pub(super) async fn run(context: Arc<Context>, stop: CancellationToken) -> anyho
     let config = watcher::Config::default().fields(&format!("spec.nodeName={}", node::NAME));
     let stream = watcher(api, config).default_backoff();
     pin_mut!(stream);
-    let mut pods =
-        Pods { context, stop: stop.clone(), tell: BTreeMap::new(), workers: JoinSet::new(), listed: BTreeSet::new() };
+    let mut pods = Pods {
+        context,
+        stop: stop.clone(),
+        tell: BTreeMap::new(),
+        workers: JoinSet::new(),
+        listed: BTreeSet::new(),
+    };
     loop {
         tokio::select! {
             () = stop.cancelled() => break,
@@ -61,7 +66,12 @@ impl Pods {
                 self.apply(pod);
             }
             Event::InitDone => {
-                let gone: Vec<Uid> = self.tell.keys().filter(|uid| !self.listed.contains(*uid)).cloned().collect();
+                let gone: Vec<Uid> = self
+                    .tell
+                    .keys()
+                    .filter(|uid| !self.listed.contains(*uid))
+                    .cloned()
+                    .collect();
                 gone.iter().for_each(|uid| self.gone(uid));
             }
             Event::Apply(pod) => self.apply(pod),
@@ -70,7 +80,9 @@ impl Pods {
     }
 
     fn apply(&mut self, pod: Pod) {
-        let Some(uid) = pod.metadata.uid.clone() else { return };
+        let Some(uid) = pod.metadata.uid.clone() else {
+            return;
+        };
         let pod = Arc::new(pod);
         if let Some(tell) = self.tell.get(&uid) {
             let _ = tell.send(Some(pod));
@@ -81,7 +93,8 @@ impl Pods {
         }
         let (tell, newest) = watch::channel(Some(pod.clone()));
         self.tell.insert(uid, tell);
-        self.workers.spawn(Worker::new(self.context.clone(), pod, newest, self.stop.clone()).run());
+        self.workers
+            .spawn(Worker::new(self.context.clone(), pod, newest, self.stop.clone()).run());
     }
 
     fn gone(&mut self, uid: &str) {

@@ -62,7 +62,7 @@ impl End {
 
 /// What containers tell their pod.
 enum News {
-    Change(Change),
+    Change(Box<Change>),
     Initialized,
 }
 
@@ -115,9 +115,18 @@ impl Worker {
                 }
                 Err(reason) => {
                     if reason != told {
-                        self.context.events.warning(&self.pod, "", "FailedMount", reason.clone());
-                        for name in self.pod.spec.iter().flat_map(|spec| &spec.containers).map(|c| c.name.clone()) {
-                            self.views.insert(name, View::waiting("ContainerCreating", reason.clone()));
+                        self.context
+                            .events
+                            .warning(&self.pod, "", "FailedMount", reason.clone());
+                        for name in self
+                            .pod
+                            .spec
+                            .iter()
+                            .flat_map(|spec| &spec.containers)
+                            .map(|c| c.name.clone())
+                        {
+                            self.views
+                                .insert(name, View::waiting("ContainerCreating", reason.clone()));
                         }
                         self.report().await;
                         told = reason;
@@ -137,7 +146,13 @@ impl Worker {
         }
         let (tell_end, end) = watch::channel(None);
         let (news, mut inbox) = mpsc::channel(64);
-        let template = Template { context: self.context.clone(), pod: self.pod.clone(), prepared, news, end };
+        let template = Template {
+            context: self.context.clone(),
+            pod: self.pod.clone(),
+            prepared,
+            news,
+            end,
+        };
         let mut driver = tokio::spawn(drive(template));
         let mut newest = self.newest.clone();
         let stop = self.stop.clone();
@@ -200,7 +215,11 @@ impl Worker {
         let patch = json!({ "metadata": { "uid": pod.metadata.uid }, "status": status });
         let name = pod.metadata.name.clone().unwrap_or_default();
         for attempt in 0..5 {
-            match self.api().patch_status(&name, &PatchParams::default(), &Patch::Strategic(&patch)).await {
+            match self
+                .api()
+                .patch_status(&name, &PatchParams::default(), &Patch::Strategic(&patch))
+                .await
+            {
                 Ok(_) => return,
                 Err(kube::Error::Api(answer)) if matches!(answer.code, 404 | 409) => return,
                 Err(error) => {
@@ -215,7 +234,10 @@ impl Worker {
         let name = self.pod.metadata.name.clone().unwrap_or_default();
         let params = DeleteParams {
             grace_period_seconds: Some(0),
-            preconditions: Some(Preconditions { uid: self.pod.metadata.uid.clone(), resource_version: None }),
+            preconditions: Some(Preconditions {
+                uid: self.pod.metadata.uid.clone(),
+                resource_version: None,
+            }),
             ..DeleteParams::default()
         };
         if let Err(error) = self.api().delete(&name, &params).await {
@@ -236,7 +258,9 @@ async fn ends(newest: &mut Newest, stop: &CancellationToken) -> End {
         Some(pod) => {
             pod.metadata.deletion_timestamp.as_ref()?;
             let grace = pod.metadata.deletion_grace_period_seconds.unwrap_or(30);
-            Some(End::Deleted(Duration::from_secs(u64::try_from(grace).unwrap_or(0))))
+            Some(End::Deleted(Duration::from_secs(
+                u64::try_from(grace).unwrap_or(0),
+            )))
         }
     };
     tokio::select! {
@@ -258,12 +282,17 @@ struct Template {
 }
 
 impl Template {
-    fn runner(&self, container: &Container, restart: Restart, end: watch::Receiver<Option<Duration>>) -> Runner {
+    fn runner(
+        &self,
+        container: &Container,
+        restart: Restart,
+        end: watch::Receiver<Option<Duration>>,
+    ) -> Runner {
         let (changes, mut inbox) = mpsc::channel(16);
         let news = self.news.clone();
         tokio::spawn(async move {
             while let Some(change) = inbox.recv().await {
-                if news.send(News::Change(change)).await.is_err() {
+                if news.send(News::Change(Box::new(change))).await.is_err() {
                     return;
                 }
             }
@@ -282,7 +311,9 @@ impl Template {
 
 /// Runs init containers in order, then the containers; sidecars live until those are done.
 async fn drive(template: Template) {
-    let Some(spec) = template.pod.spec.clone() else { return };
+    let Some(spec) = template.pod.spec.clone() else {
+        return;
+    };
     let restart = match spec.restart_policy.as_deref() {
         Some("Never") => Restart::Never,
         Some("OnFailure") => Restart::OnFailure,
@@ -293,11 +324,22 @@ async fn drive(template: Template) {
     let mut sidecars = JoinSet::new();
     for container in spec.init_containers.iter().flatten() {
         if container.restart_policy.as_deref() == Some("Always") {
-            sidecars.spawn(template.runner(container, Restart::Always, sidecar_end.clone()).run());
+            sidecars.spawn(
+                template
+                    .runner(container, Restart::Always, sidecar_end.clone())
+                    .run(),
+            );
             continue;
         }
-        let again = if restart == Restart::Always { Restart::OnFailure } else { restart };
-        let view = template.runner(container, again, template.end.clone()).run().await;
+        let again = if restart == Restart::Always {
+            Restart::OnFailure
+        } else {
+            restart
+        };
+        let view = template
+            .runner(container, again, template.end.clone())
+            .run()
+            .await;
         if !view.succeeded() {
             end_all(&template, &end_sidecars, sidecars).await;
             return;
@@ -323,4 +365,3 @@ pub(super) fn is_over(pod: &Pod) -> bool {
     let phase = pod.status.as_ref().and_then(|status| status.phase.as_deref());
     matches!(phase, Some("Succeeded" | "Failed")) && pod.metadata.deletion_timestamp.is_none()
 }
-

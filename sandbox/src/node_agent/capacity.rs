@@ -45,29 +45,49 @@ pub(super) fn report(machine: Machine, bootstrap: &Bootstrap) -> (Resources, Res
     let mut kube = default_reserved(machine.vcpu, pods);
     kube.extend(bootstrap.kube_reserved.clone());
     let reserved = |name: &str| {
-        let of = |map: &Resources| map.get(name).and_then(|text| quantity::parse(text)).map_or(0, |milli| milli.0);
+        let of = |map: &Resources| {
+            map.get(name)
+                .and_then(|text| quantity::parse(text))
+                .map_or(0, |milli| milli.0)
+        };
         of(&kube) + of(&bootstrap.system_reserved)
     };
     let evicted = |signal: &str, default: &str, capacity: i128| {
-        threshold(bootstrap.eviction_hard.get(signal).map_or(default, String::as_str), capacity)
+        threshold(
+            bootstrap
+                .eviction_hard
+                .get(signal)
+                .map_or(default, String::as_str),
+            capacity,
+        )
     };
-    let (memory, storage) = (i128::from(memory) * 1024 * 1000, i128::from(storage_kib) * 1024 * 1000);
+    let (memory, storage) = (
+        i128::from(memory) * 1024 * 1000,
+        i128::from(storage_kib) * 1024 * 1000,
+    );
     let cpu = i128::from(machine.vcpu) * 1000 - reserved("cpu");
     let memory = memory - reserved("memory") - evicted("memory.available", "100Mi", memory);
     let storage = storage - reserved("ephemeral-storage") - evicted("nodefs.available", "10%", storage);
     let mut allocatable = capacity.clone();
     allocatable.insert("cpu".to_owned(), format!("{}m", cpu.max(0)));
     allocatable.insert("memory".to_owned(), format!("{}Ki", memory.max(0) / 1_024_000));
-    allocatable.insert("ephemeral-storage".to_owned(), (storage.max(0) / 1000).to_string());
+    allocatable.insert(
+        "ephemeral-storage".to_owned(),
+        (storage.max(0) / 1000).to_string(),
+    );
     (capacity, allocatable)
 }
 
 /// How many pods a node takes: what the kubelet is told, else one for each address that the CNI can give away.
 fn pods(machine: Machine, bootstrap: &Bootstrap) -> u32 {
-    let by_network = machine.network.map(|network| network.interfaces * network.addresses.saturating_sub(1) + 2);
+    let by_network = machine
+        .network
+        .map(|network| network.interfaces * network.addresses.saturating_sub(1) + 2);
     // nodeadm's bound: 110 for machines of up to 30 cores, else 250.
     let bound = if machine.vcpu > 30 { 250 } else { 110 };
-    let pods = bootstrap.max_pods.unwrap_or_else(|| by_network.map_or(bound, |pods| pods.min(bound)));
+    let pods = bootstrap
+        .max_pods
+        .unwrap_or_else(|| by_network.map_or(bound, |pods| pods.min(bound)));
     match bootstrap.pods_per_core {
         Some(per_core) if per_core > 0 => pods.min(per_core * machine.vcpu),
         _ => pods,
@@ -115,7 +135,10 @@ mod tests {
         vcpu: 2,
         memory_mib: 8192,
         volume_gib: 20,
-        network: Some(Network { interfaces: 3, addresses: 10 }),
+        network: Some(Network {
+            interfaces: 3,
+            addresses: 10,
+        }),
     };
 
     #[test]
@@ -158,9 +181,23 @@ mod tests {
 
     #[test]
     fn big_machines_take_up_to_250_pods() {
-        let machine = Machine { vcpu: 96, network: Some(Network { interfaces: 15, addresses: 50 }), ..LARGE };
+        let machine = Machine {
+            vcpu: 96,
+            network: Some(Network {
+                interfaces: 15,
+                addresses: 50,
+            }),
+            ..LARGE
+        };
         assert_eq!(report(machine, &Bootstrap::default()).0["pods"], "250");
-        let machine = Machine { vcpu: 16, network: Some(Network { interfaces: 8, addresses: 30 }), ..LARGE };
+        let machine = Machine {
+            vcpu: 16,
+            network: Some(Network {
+                interfaces: 8,
+                addresses: 30,
+            }),
+            ..LARGE
+        };
         assert_eq!(report(machine, &Bootstrap::default()).0["pods"], "110");
     }
 }

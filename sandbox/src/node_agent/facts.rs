@@ -17,12 +17,20 @@ pub(super) struct Facts {
 impl Facts {
     /// Nothing is known yet.
     pub(super) fn new(emulator: Emulator) -> Self {
-        Self { emulator, known: Mutex::default() }
+        Self {
+            emulator,
+            known: Mutex::default(),
+        }
     }
 
     /// The interfaces of a type; `None` when EC2 does not tell.
     pub(super) async fn of(&self, instance_type: &str) -> Option<Network> {
-        if let Some(known) = self.known.lock().unwrap_or_else(PoisonError::into_inner).get(instance_type) {
+        if let Some(known) = self
+            .known
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(instance_type)
+        {
             return Some(*known);
         }
         let body = format!("Action=DescribeInstanceTypes&Version=2016-11-15&InstanceType.1={instance_type}");
@@ -33,7 +41,10 @@ impl Facts {
                 None
             }
         }?;
-        self.known.lock().unwrap_or_else(PoisonError::into_inner).insert(instance_type.to_owned(), network);
+        self.known
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(instance_type.to_owned(), network);
         Some(network)
     }
 }
@@ -41,8 +52,16 @@ impl Facts {
 /// Reads the answer's XML: one type, one `networkInfo`.
 fn read(text: &str) -> Option<Network> {
     let info = between(text, "<networkInfo>", "</networkInfo>")?;
-    let number = |name: &str| between(info, &format!("<{name}>"), &format!("</{name}>"))?.trim().parse().ok();
-    Some(Network { interfaces: number("maximumNetworkInterfaces")?, addresses: number("ipv4AddressesPerInterface")? })
+    let number = |name: &str| {
+        between(info, &format!("<{name}>"), &format!("</{name}>"))?
+            .trim()
+            .parse()
+            .ok()
+    };
+    Some(Network {
+        interfaces: number("maximumNetworkInterfaces")?,
+        addresses: number("ipv4AddressesPerInterface")?,
+    })
 }
 
 fn between<'a>(text: &'a str, open: &str, close: &str) -> Option<&'a str> {
@@ -58,7 +77,13 @@ mod tests {
     #[test]
     fn the_interfaces_are_found() {
         let text = "<item><networkInfo><networkCards><item><maximumNetworkInterfaces>3</maximumNetworkInterfaces></item></networkCards><ipv4AddressesPerInterface>10</ipv4AddressesPerInterface><maximumNetworkInterfaces>3</maximumNetworkInterfaces></networkInfo></item>";
-        assert_eq!(read(text), Some(Network { interfaces: 3, addresses: 10 }));
+        assert_eq!(
+            read(text),
+            Some(Network {
+                interfaces: 3,
+                addresses: 10
+            })
+        );
         assert_eq!(read("<x/>"), None);
     }
 }

@@ -46,7 +46,9 @@ pub(super) struct Instance {
 /// What changed after `seen`; waits for a change.
 pub(super) async fn changes(emulator: &Emulator, seen: u64) -> Result<Changes> {
     let path = format!("/_sandbox/instances?after={seen}&wait=25");
-    emulator.ask(Method::GET, &path, None, Duration::from_secs(35)).await
+    emulator
+        .ask(Method::GET, &path, None, Duration::from_secs(35))
+        .await
 }
 
 #[cfg(test)]
@@ -61,7 +63,10 @@ mod tests {
             "launchTime":"2026-01-01T00:00:00Z","lifecycle":"spot","tags":{},"vcpu":2,"memoryMiB":8192,
             "instanceProfile":"p","cluster":"c"}"#;
         let instance: Instance = serde_json::from_str(text).unwrap();
-        assert_eq!((instance.type_.as_str(), instance.vcpu, instance.memory_mib), ("m5.large", 2, 8192));
+        assert_eq!(
+            (instance.type_.as_str(), instance.vcpu, instance.memory_mib),
+            ("m5.large", 2, 8192)
+        );
         assert_eq!(instance.cluster.as_deref(), Some("c"));
         assert_eq!(instance.root_volume_gib, None);
     }

@@ -37,8 +37,13 @@ impl Machines {
 
 /// What is left of the boot time at `now`; all of it when the launch time cannot be read.
 pub(super) fn remaining(boot_time: Duration, launched: &str, now: Timestamp) -> Duration {
-    let since = launched.parse::<Timestamp>().map(|launched| now.duration_since(launched));
-    let since = since.ok().and_then(|since| Duration::try_from(since).ok()).unwrap_or_default();
+    let since = launched
+        .parse::<Timestamp>()
+        .map(|launched| now.duration_since(launched));
+    let since = since
+        .ok()
+        .and_then(|since| Duration::try_from(since).ok())
+        .unwrap_or_default();
     boot_time.saturating_sub(since)
 }
 
@@ -75,9 +80,12 @@ mod tests {
     fn only_the_rest_of_the_boot_time_is_waited() {
         let now = "2026-01-01T00:00:02Z".parse().unwrap();
         let five = Duration::from_secs(5);
-        for (launched, want) in
-            [("2026-01-01T00:00:00Z", 3), ("2025-12-31T00:00:00Z", 0), ("2026-01-01T00:00:09Z", 5), ("?", 5)]
-        {
+        for (launched, want) in [
+            ("2026-01-01T00:00:00Z", 3),
+            ("2025-12-31T00:00:00Z", 0),
+            ("2026-01-01T00:00:09Z", 5),
+            ("?", 5),
+        ] {
             assert_eq!(remaining(five, launched, now).as_secs(), want, "{launched}");
         }
         assert_eq!(remaining(Duration::ZERO, "?", now), Duration::ZERO);

@@ -45,7 +45,9 @@ struct Shared {
 
 impl std::fmt::Debug for Shared {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        out.debug_struct("Shared").field("cluster", &self.cluster.name).finish_non_exhaustive()
+        out.debug_struct("Shared")
+            .field("cluster", &self.cluster.name)
+            .finish_non_exhaustive()
     }
 }
 
@@ -53,8 +55,16 @@ impl NodeAgent {
     /// An agent that gives each of the cluster's instances a node `boot_time` after its launch.
     pub(crate) fn new(emulator: Emulator, cluster: &Cluster, boot_time: Duration, client: Client) -> Self {
         let facts = Facts::new(emulator.clone());
-        let shared = Shared { emulator, facts, cluster: cluster.clone(), boot_time, nodes: Api::all(client) };
-        Self { shared: Arc::new(shared) }
+        let shared = Shared {
+            emulator,
+            facts,
+            cluster: cluster.clone(),
+            boot_time,
+            nodes: Api::all(client),
+        };
+        Self {
+            shared: Arc::new(shared),
+        }
     }
 
     /// Follows the emulator's instances until `stop`.

@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use k8s_openapi::api::core::v1::{
-    Node, NodeAddress, NodeSpec, NodeStatus, NodeSystemInfo, Taint,
-};
+use k8s_openapi::api::core::v1::{Node, NodeAddress, NodeSpec, NodeStatus, NodeSystemInfo, Taint};
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
 use kube::api::ObjectMeta;
 
@@ -18,7 +16,12 @@ use crate::tools::KUBERNETES_VERSION;
 const DEFAULT_VOLUME: u64 = 20;
 
 /// Builds the node of an instance.
-pub(super) fn object(instance: &Instance, bootstrap: &Bootstrap, network: Option<Network>, region: &str) -> Node {
+pub(super) fn object(
+    instance: &Instance,
+    bootstrap: &Bootstrap,
+    network: Option<Network>,
+    region: &str,
+) -> Node {
     let machine = Machine {
         vcpu: instance.vcpu,
         memory_mib: instance.memory_mib,
@@ -26,13 +29,19 @@ pub(super) fn object(instance: &Instance, bootstrap: &Bootstrap, network: Option
         network,
     };
     let (capacity, allocatable) = capacity::report(machine, bootstrap);
-    let address = |kind: &str, address: &str| NodeAddress { type_: kind.to_owned(), address: address.to_owned() };
+    let address = |kind: &str, address: &str| NodeAddress {
+        type_: kind.to_owned(),
+        address: address.to_owned(),
+    };
     let name = &instance.private_dns_name;
     Node {
         metadata: ObjectMeta {
             name: Some(name.clone()),
             labels: Some(labels(instance, bootstrap, region)),
-            annotations: Some(BTreeMap::from([(FAKE_NODE_KEY.to_owned(), FAKE_NODE_VALUE.to_owned())])),
+            annotations: Some(BTreeMap::from([(
+                FAKE_NODE_KEY.to_owned(),
+                FAKE_NODE_VALUE.to_owned(),
+            )])),
             ..ObjectMeta::default()
         },
         spec: Some(NodeSpec {
@@ -95,12 +104,19 @@ fn taints(bootstrap: &Bootstrap) -> Vec<Taint> {
 }
 
 fn quantities(resources: Resources) -> BTreeMap<String, Quantity> {
-    resources.into_iter().map(|(name, text)| (name, Quantity(text))).collect()
+    resources
+        .into_iter()
+        .map(|(name, text)| (name, Quantity(text)))
+        .collect()
 }
 
 /// Kubernetes' name of the architecture.
 fn arch(instance: &Instance) -> &'static str {
-    if instance.arch == "arm64" { "arm64" } else { "amd64" }
+    if instance.arch == "arm64" {
+        "arm64"
+    } else {
+        "amd64"
+    }
 }
 
 #[cfg(test)]
@@ -124,7 +140,11 @@ mod tests {
         };
         let bootstrap = Bootstrap {
             labels: BTreeMap::from([("team".to_owned(), "a".to_owned())]),
-            taints: vec![user_data::Taint { key: "k".into(), value: String::new(), effect: "NoExecute".into() }],
+            taints: vec![user_data::Taint {
+                key: "k".into(),
+                value: String::new(),
+                effect: "NoExecute".into(),
+            }],
             max_pods: Some(17),
             ..Bootstrap::default()
         };

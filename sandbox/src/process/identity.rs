@@ -22,7 +22,10 @@ impl ProcessId {
     /// The running process with this id, if there is one.
     pub fn of(pid: i32) -> Option<Self> {
         let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-        Some(Self { pid, started: parse_stat(&stat)?.started })
+        Some(Self {
+            pid,
+            started: parse_stat(&stat)?.started,
+        })
     }
 
     /// The calling process.
@@ -32,7 +35,9 @@ impl ProcessId {
 
     /// True while this very process runs; a zombie has ended.
     pub fn is_alive(self) -> bool {
-        let Ok(stat) = fs::read_to_string(format!("/proc/{}/stat", self.pid)) else { return false };
+        let Ok(stat) = fs::read_to_string(format!("/proc/{}/stat", self.pid)) else {
+            return false;
+        };
         parse_stat(&stat).is_some_and(|stat| stat.started == self.started && !stat.ended)
     }
 
@@ -105,7 +110,10 @@ fn parse_stat(text: &str) -> Option<Stat> {
     let mut fields = rest.split_ascii_whitespace();
     let state = fields.next()?;
     let started = fields.nth(18)?.parse().ok()?;
-    Some(Stat { ended: matches!(state, "Z" | "X"), started })
+    Some(Stat {
+        ended: matches!(state, "Z" | "X"),
+        started,
+    })
 }
 
 #[cfg(test)]
@@ -116,8 +124,20 @@ mod tests {
     fn stat_lines_are_read_whatever_the_command() {
         let tail = "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 777 20 21";
         for (text, want) in [
-            (format!("12 (etcd) S {tail}"), Some(Stat { ended: false, started: 777 })),
-            (format!("12 (a) b) Z {tail}"), Some(Stat { ended: true, started: 777 })),
+            (
+                format!("12 (etcd) S {tail}"),
+                Some(Stat {
+                    ended: false,
+                    started: 777,
+                }),
+            ),
+            (
+                format!("12 (a) b) Z {tail}"),
+                Some(Stat {
+                    ended: true,
+                    started: 777,
+                }),
+            ),
             ("12 (etcd) S 1 2".to_owned(), None),
             (String::new(), None),
         ] {
@@ -130,7 +150,10 @@ mod tests {
         let me = ProcessId::own().unwrap();
         assert!(me.is_alive());
         assert!(me.memory().unwrap() > 0);
-        let reused = ProcessId { started: me.started + 1, ..me };
+        let reused = ProcessId {
+            started: me.started + 1,
+            ..me
+        };
         assert!(!reused.is_alive());
         assert!(!reused.signal(Signal::SIGKILL), "never signalled");
         assert_eq!(reused.memory(), None);

@@ -17,7 +17,9 @@ pub const WORD: &str = "__joiner-exec";
 
 /// Becomes the program in `arguments` (parent pid, program, its arguments); returns only when that fails.
 pub fn run(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
-    let parent = arguments.next().and_then(|text| text.to_str()?.parse::<i32>().ok());
+    let parent = arguments
+        .next()
+        .and_then(|text| text.to_str()?.parse::<i32>().ok());
     let (Some(parent), Some(program)) = (parent, arguments.next()) else {
         eprintln!("{WORD} is for the sandbox's own use");
         return ExitCode::from(2);

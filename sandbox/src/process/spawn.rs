@@ -56,13 +56,15 @@ impl Spawner {
     /// Starts the thread; it ends when the last clone is dropped, and with it every process it started.
     pub(crate) fn start(runtime: Handle) -> io::Result<Self> {
         let (requests, inbox) = mpsc::channel::<Request>();
-        std::thread::Builder::new().name("spawner".into()).spawn(move || {
-            let _guard = runtime.enter();
-            while let Ok((plan, answer)) = inbox.recv() {
-                // A caller that went away drops the child, and `kill_on_drop` ends it.
-                let _ = answer.send(start(&plan));
-            }
-        })?;
+        std::thread::Builder::new()
+            .name("spawner".into())
+            .spawn(move || {
+                let _guard = runtime.enter();
+                while let Ok((plan, answer)) = inbox.recv() {
+                    // A caller that went away drops the child, and `kill_on_drop` ends it.
+                    let _ = answer.send(start(&plan));
+                }
+            })?;
         Ok(Self { requests })
     }
 
@@ -77,7 +79,10 @@ impl Spawner {
 
 fn start(plan: &Plan) -> io::Result<Started> {
     if !plan.program.is_file() {
-        return Err(io::Error::new(io::ErrorKind::NotFound, format!("{} does not exist", plan.program.display())));
+        return Err(io::Error::new(
+            io::ErrorKind::NotFound,
+            format!("{} does not exist", plan.program.display()),
+        ));
     }
     // The running image itself, even when the file on disk was replaced by a newer build.
     let mut command = Command::new("/proc/self/exe");

@@ -30,10 +30,16 @@ impl Resource for ClusterResource {
         request: ApplyRequest<ClusterModel, NoIdentity>,
     ) -> Result<Stored, Diagnostics> {
         let layout = ctx.ready()?;
-        let spec = ClusterSpec { name: text(&request.planned.name), port: None };
+        let spec = ClusterSpec {
+            name: text(&request.planned.name),
+            port: None,
+        };
         // An interrupt is not looked at: a start takes seconds, and half a cluster would be in nobody's state.
         let sandbox = Sandbox::open((*layout).clone()).map_err(|error| failed(&error))?;
-        let cluster = sandbox.create_cluster(&spec).await.map_err(|error| failed(&error))?;
+        let cluster = sandbox
+            .create_cluster(&spec)
+            .await
+            .map_err(|error| failed(&error))?;
         Ok(State::new(model::of(cluster)))
     }
 
@@ -44,7 +50,10 @@ impl Resource for ClusterResource {
         }
         let layout = ctx.ready()?;
         let found = find(&layout, &text(&state.model.name)).await?;
-        Ok(found.map(|cluster| State { model: model::of(cluster), ..state }))
+        Ok(found.map(|cluster| State {
+            model: model::of(cluster),
+            ..state
+        }))
     }
 
     async fn update(
@@ -62,7 +71,10 @@ impl Resource for ClusterResource {
         match Sandbox::open((*layout).clone()) {
             Ok(sandbox) => {
                 let name = text(&state.model.name);
-                sandbox.delete_cluster(&name).await.map_err(|error| failed(&error))
+                sandbox
+                    .delete_cluster(&name)
+                    .await
+                    .map_err(|error| failed(&error))
             }
             // The sandbox has ended, and the cluster with it.
             Err(Error::NotRunning { .. }) => Ok(()),
@@ -70,16 +82,26 @@ impl Resource for ClusterResource {
         }
     }
 
-    async fn import(&self, ctx: &Context<Layout>, by: ImportBy<NoIdentity>) -> Result<Vec<Stored>, Diagnostics> {
+    async fn import(
+        &self,
+        ctx: &Context<Layout>,
+        by: ImportBy<NoIdentity>,
+    ) -> Result<Vec<Stored>, Diagnostics> {
         let layout = ctx.ready()?;
         let ImportBy::Id(name) = by else {
-            return Err(Diagnostics::error("Import by name", "A sandbox_cluster is imported by its name."));
+            return Err(Diagnostics::error(
+                "Import by name",
+                "A sandbox_cluster is imported by its name.",
+            ));
         };
         match find(&layout, &name).await? {
             Some(cluster) => Ok(vec![State::new(model::of(cluster))]),
             None => Err(Diagnostics::error(
                 "No such cluster",
-                format!("The sandbox in {} has no cluster {name:?}.", layout.dir().display()),
+                format!(
+                    "The sandbox in {} has no cluster {name:?}.",
+                    layout.dir().display()
+                ),
             )),
         }
     }

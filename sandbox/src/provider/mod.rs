@@ -27,12 +27,18 @@ impl Provider for Sandboxes {
     type Model = Settings;
     type Data = Layout;
 
-    async fn configure(&self, _ctx: &Context<Layout>, config: Settings) -> Result<Configured<Layout>, Diagnostics> {
+    async fn configure(
+        &self,
+        _ctx: &Context<Layout>,
+        config: Settings,
+    ) -> Result<Configured<Layout>, Diagnostics> {
         if config.dir.is_unknown() || config.name.is_unknown() {
             return Ok(Configured::UnknownUntilApply);
         }
         let layout = Layout::choose(config.dir.as_str().map(Path::new), config.name.as_str());
-        layout.map(Configured::ready).map_err(|error| Diagnostics::error("Which sandbox?", crate::chain(&error)))
+        layout
+            .map(Configured::ready)
+            .map_err(|error| Diagnostics::error("Which sandbox?", crate::chain(&error)))
     }
 
     fn offers(&self) -> Offers<Layout> {
@@ -42,7 +48,9 @@ impl Provider for Sandboxes {
 
 /// Serves the provider until the core ends it.
 pub fn main() -> ExitCode {
-    let options =
-        ServeOptions { address: "registry.opentofu.org/joiner-dev/sandbox", version: env!("CARGO_PKG_VERSION") };
+    let options = ServeOptions {
+        address: "registry.opentofu.org/joiner-dev/sandbox",
+        version: env!("CARGO_PKG_VERSION"),
+    };
     tfplugin::serve(options, Sandboxes)
 }

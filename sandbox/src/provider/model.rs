@@ -111,11 +111,22 @@ fn name(text: &str) -> Result<(), String> {
 
 fn version(text: &str) -> Result<(), String> {
     let minor = minor_version();
-    if text == minor { Ok(()) } else { Err(format!("the sandbox runs Kubernetes {minor}; write {minor:?} or leave it out")) }
+    if text == minor {
+        Ok(())
+    } else {
+        Err(format!(
+            "the sandbox runs Kubernetes {minor}; write {minor:?} or leave it out"
+        ))
+    }
 }
 
 fn minor_version() -> String {
-    KUBERNETES_VERSION.trim_start_matches('v').split('.').take(2).collect::<Vec<_>>().join(".")
+    KUBERNETES_VERSION
+        .trim_start_matches('v')
+        .split('.')
+        .take(2)
+        .collect::<Vec<_>>()
+        .join(".")
 }
 
 /// The attributes of a cluster.
@@ -128,9 +139,13 @@ pub(super) fn of(cluster: Cluster) -> ClusterModel {
         id: known(cluster.name),
         arn: known(aws.arn),
         endpoint: known(cluster.endpoint),
-        certificate_authority: Field::Known(vec![CertificateAuthority { data: known(cluster.certificate_authority) }]),
+        certificate_authority: Field::Known(vec![CertificateAuthority {
+            data: known(cluster.certificate_authority),
+        }]),
         identity: Field::Known(vec![Identity {
-            oidc: Field::Known(vec![Oidc { issuer: known(cluster.oidc_issuer) }]),
+            oidc: Field::Known(vec![Oidc {
+                issuer: known(cluster.oidc_issuer),
+            }]),
         }]),
         vpc_config: Field::Known(vec![VpcConfig {
             vpc_id: known(aws.vpc_id),
@@ -156,7 +171,10 @@ mod tests {
 
     #[test]
     fn the_schema_is_one_that_cores_accept() {
-        assert_eq!(tfplugin::check_schema(&ClusterModel::schema(0)), Vec::<String>::new());
+        assert_eq!(
+            tfplugin::check_schema(&ClusterModel::schema(0)),
+            Vec::<String>::new()
+        );
     }
 
     #[test]

@@ -36,7 +36,13 @@ struct Refused(Error);
 
 impl IntoResponse for Refused {
     fn into_response(self) -> Response {
-        (StatusCode::CONFLICT, Json(Refusal { error: chain(&self.0) })).into_response()
+        (
+            StatusCode::CONFLICT,
+            Json(Refusal {
+                error: chain(&self.0),
+            }),
+        )
+            .into_response()
     }
 }
 
@@ -47,7 +53,12 @@ async fn status(State(supervisor): State<Arc<Supervisor>>) -> Json<Status> {
         dir: supervisor.layout.dir().to_path_buf(),
         aws_endpoint: supervisor.emulator.url(),
         kubeconfig: supervisor.layout.kubeconfig(),
-        clusters: supervisor.clusters.list().into_iter().map(|cluster| cluster.name).collect(),
+        clusters: supervisor
+            .clusters
+            .list()
+            .into_iter()
+            .map(|cluster| cluster.name)
+            .collect(),
         parts,
     })
 }
@@ -93,5 +104,7 @@ async fn shut_down(State(supervisor): State<Arc<Supervisor>>) -> Json<()> {
 }
 
 fn panicked(error: tokio::task::JoinError) -> Refused {
-    Refused(Error::Refused(format!("the supervisor failed in this request: {error}")))
+    Refused(Error::Refused(format!(
+        "the supervisor failed in this request: {error}"
+    )))
 }

@@ -74,8 +74,13 @@ impl Clusters {
         match bring_up(supervisor, spec).await {
             Ok((cluster, tasks)) => {
                 let order = self.next_order();
-                let running = Running { cluster: cluster.clone(), order, tasks };
-                self.lock().insert(spec.name.clone(), Entry::Up(Box::new(running)));
+                let running = Running {
+                    cluster: cluster.clone(),
+                    order,
+                    tasks,
+                };
+                self.lock()
+                    .insert(spec.name.clone(), Entry::Up(Box::new(running)));
                 self.write_kubeconfig(supervisor)?;
                 Ok(cluster)
             }
@@ -91,7 +96,9 @@ impl Clusters {
 
     /// Takes a cluster down; true when there was one.
     pub(super) async fn delete(&self, supervisor: &Arc<Supervisor>, name: &str) -> Result<bool> {
-        let Some(gone) = self.begin_change(name)? else { return Ok(false) };
+        let Some(gone) = self.begin_change(name)? else {
+            return Ok(false);
+        };
         stop_tasks(gone.tasks).await;
         clean(supervisor, name).await;
         self.lock().remove(name);
@@ -114,9 +121,9 @@ impl Clusters {
         let mut running = self.lock();
         match running.insert(name.to_owned(), Entry::Changing) {
             Some(Entry::Up(gone)) => Ok(Some(gone)),
-            Some(Entry::Changing) => {
-                Err(Error::Refused(format!("cluster {name:?} is being changed; try again in a moment")))
-            }
+            Some(Entry::Changing) => Err(Error::Refused(format!(
+                "cluster {name:?} is being changed; try again in a moment"
+            ))),
             None => {
                 running.remove(name);
                 Ok(None)
@@ -197,9 +204,16 @@ async fn bring_up(supervisor: &Arc<Supervisor>, spec: &ClusterSpec) -> Result<(C
 
 fn choose_ports(spec: &ClusterSpec) -> Result<Ports> {
     let api = ports::wanted(spec.port, &format!("{}/kube-apiserver", spec.name))?;
-    let [etcd, etcd_peer, kubelet] =
-        ports::free::<3>().map_err(|cause| Error::Start { program: "etcd".into(), cause })?;
-    Ok(Ports { etcd, etcd_peer, api, kubelet })
+    let [etcd, etcd_peer, kubelet] = ports::free::<3>().map_err(|cause| Error::Start {
+        program: "etcd".into(),
+        cause,
+    })?;
+    Ok(Ports {
+        etcd,
+        etcd_peer,
+        api,
+        kubelet,
+    })
 }
 
 async fn register(
@@ -261,17 +275,33 @@ async fn in_process(
     let kubelet = Kubelet::new(supervisor, cluster, layout, ports.kubelet, client.clone());
     // The node must be there when the first pods look for one.
     kubelet.register().await.map_err(refused)?;
-    let agent = NodeAgent::new(supervisor.emulator.clone(), cluster, supervisor.settings.boot_time(), client);
+    let agent = NodeAgent::new(
+        supervisor.emulator.clone(),
+        cluster,
+        supervisor.settings.boot_time(),
+        client,
+    );
     let part = |name: &str| format!("{}/{name}", cluster.name);
     Ok(vec![
-        supervisor.parts.run_inside(&part("kubelet"), Some(ports.kubelet), &log, |stop| kubelet.run(stop)),
-        supervisor.parts.run_inside(&part("node-agent"), None, &log, |stop| agent.run(stop)),
+        supervisor
+            .parts
+            .run_inside(&part("kubelet"), Some(ports.kubelet), &log, |stop| {
+                kubelet.run(stop)
+            }),
+        supervisor
+            .parts
+            .run_inside(&part("node-agent"), None, &log, |stop| agent.run(stop)),
     ])
 }
 
 /// `v1.37.2` as EKS writes it: `1.37`.
 fn minor_version() -> String {
-    KUBERNETES_VERSION.trim_start_matches('v').split('.').take(2).collect::<Vec<_>>().join(".")
+    KUBERNETES_VERSION
+        .trim_start_matches('v')
+        .split('.')
+        .take(2)
+        .collect::<Vec<_>>()
+        .join(".")
 }
 
 /// Pods end first, while the API server can still be told.
@@ -283,8 +313,17 @@ async fn stop_tasks(tasks: Vec<Task>) {
 
 /// The state ends with the cluster, so nothing is gained by asking these to end slowly.
 async fn stop_programs(supervisor: &Supervisor, name: &str) {
-    for program in ["kwok", "kube-scheduler", "kube-controller-manager", "kube-apiserver", "etcd"] {
-        supervisor.parts.stop(&format!("{name}/{program}"), Duration::ZERO).await;
+    for program in [
+        "kwok",
+        "kube-scheduler",
+        "kube-controller-manager",
+        "kube-apiserver",
+        "etcd",
+    ] {
+        supervisor
+            .parts
+            .stop(&format!("{name}/{program}"), Duration::ZERO)
+            .await;
     }
 }
 
@@ -298,7 +337,9 @@ async fn clean(supervisor: &Supervisor, name: &str) {
 
 fn remove_folder(layout: &ClusterLayout) -> Result<()> {
     match std::fs::remove_dir_all(layout.dir()) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::file("remove", layout.dir())(error)),
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(Error::file("remove", layout.dir())(error))
+        }
         _ => Ok(()),
     }
 }

@@ -47,7 +47,10 @@ const PATIENCE: Duration = Duration::from_secs(90);
 impl Emulator {
     /// An emulator that listens, or will, on `port`, for an account in `region`.
     pub(crate) fn new(port: u16, region: &str) -> Self {
-        Self { port: Arc::new(AtomicU16::new(port)), region: region.into() }
+        Self {
+            port: Arc::new(AtomicU16::new(port)),
+            region: region.into(),
+        }
     }
 
     fn port(&self) -> u16 {
@@ -93,20 +96,36 @@ impl Emulator {
         std::fs::create_dir_all(&state).map_err(Error::file("create", &state))?;
         let plan = Plan {
             program: settings.python.clone(),
-            args: ["-m", "joiner_cloud", "--port", &port.to_string(), "--region", &self.region, "--state-dir"]
-                .into_iter()
-                .map(Into::into)
-                .chain([state.clone().into()])
-                .collect(),
+            args: [
+                "-m",
+                "joiner_cloud",
+                "--port",
+                &port.to_string(),
+                "--region",
+                &self.region,
+                "--state-dir",
+            ]
+            .into_iter()
+            .map(Into::into)
+            .chain([state.clone().into()])
+            .collect(),
             env: environment(&settings.emulator.display().to_string()),
             dir: state,
             output: Output::File(layout.log(PART)),
         };
         supervisor.parts.start(PART, plan, Some(port)).await?;
-        let ready = supervisor.parts.wait_ready(PART, PATIENCE, || self.is_healthy()).await;
+        let ready = supervisor
+            .parts
+            .wait_ready(PART, PATIENCE, || self.is_healthy())
+            .await;
         match ready {
-            Err(Error::PartFailed { lines, .. }) if ports::is_taken(&lines) || lines.contains("cannot bind") => {
-                Err(Error::PortBusy { port, part: PART.into() })
+            Err(Error::PartFailed { lines, .. })
+                if ports::is_taken(&lines) || lines.contains("cannot bind") =>
+            {
+                Err(Error::PortBusy {
+                    port,
+                    part: PART.into(),
+                })
             }
             other => other,
         }
@@ -124,20 +143,34 @@ impl Emulator {
     }
 
     async fn is_healthy(&self) -> bool {
-        let ask = Ask { path: "/_sandbox/health", patience: Some(Duration::from_secs(2)), ..Ask::default() };
-        client::tcp(&self.authority(), ask).await.is_ok_and(|answer| answer.status.is_success())
+        let ask = Ask {
+            path: "/_sandbox/health",
+            patience: Some(Duration::from_secs(2)),
+            ..Ask::default()
+        };
+        client::tcp(&self.authority(), ask)
+            .await
+            .is_ok_and(|answer| answer.status.is_success())
     }
 
     /// Makes the cloud's side of a cluster.
     pub(crate) async fn register(&self, cluster: &NewCluster<'_>) -> Result<Registration> {
         let body = serde_json::to_vec(cluster).map_err(|error| Error::Refused(error.to_string()))?;
-        self.ask(Method::POST, "/_sandbox/clusters", Some(body), Duration::from_secs(60)).await
+        self.ask(
+            Method::POST,
+            "/_sandbox/clusters",
+            Some(body),
+            Duration::from_secs(60),
+        )
+        .await
     }
 
     /// Removes the cloud's side of a cluster.
     pub(crate) async fn unregister(&self, name: &str) -> Result<()> {
         let path = format!("/_sandbox/clusters/{name}");
-        let _: serde_json::Value = self.ask(Method::DELETE, &path, None, Duration::from_secs(60)).await?;
+        let _: serde_json::Value = self
+            .ask(Method::DELETE, &path, None, Duration::from_secs(60))
+            .await?;
         Ok(())
     }
 
@@ -149,17 +182,34 @@ impl Emulator {
         body: Option<Vec<u8>>,
         patience: Duration,
     ) -> Result<T> {
-        let ask = Ask { method, path, body, patience: Some(patience), ..Ask::default() };
+        let ask = Ask {
+            method,
+            path,
+            body,
+            patience: Some(patience),
+            ..Ask::default()
+        };
         let answer = client::tcp(&self.authority(), ask)
             .await
             .map_err(|error| Error::Refused(format!("the AWS emulator: {}", chain(&error))))?;
         if !answer.status.is_success() {
-            let text = format!("the AWS emulator answered {} to {path}: {}", answer.status, answer.text());
+            let text = format!(
+                "the AWS emulator answered {} to {path}: {}",
+                answer.status,
+                answer.text()
+            );
             return Err(Error::Refused(text));
         }
-        let body = if answer.body.is_empty() { &b"null"[..] } else { &answer.body };
-        serde_json::from_slice(body)
-            .map_err(|error| Error::Refused(format!("the AWS emulator's answer to {path} is not understood: {error}")))
+        let body = if answer.body.is_empty() {
+            &b"null"[..]
+        } else {
+            &answer.body
+        };
+        serde_json::from_slice(body).map_err(|error| {
+            Error::Refused(format!(
+                "the AWS emulator's answer to {path} is not understood: {error}"
+            ))
+        })
     }
 }
 

@@ -48,7 +48,10 @@ struct Part {
 
 #[derive(Debug, Clone)]
 enum Runs {
-    Process { id: ProcessId, ended: watch::Receiver<Option<ExitStatus>> },
+    Process {
+        id: ProcessId,
+        ended: watch::Receiver<Option<ExitStatus>>,
+    },
     Inside,
 }
 
@@ -64,7 +67,13 @@ pub(crate) struct Task {
 impl Parts {
     /// An empty registry.
     pub(crate) fn new(spawner: Spawner, record: RecordFile) -> Self {
-        Self { shared: Arc::new(Shared { spawner, parts: Mutex::default(), record }) }
+        Self {
+            shared: Arc::new(Shared {
+                spawner,
+                parts: Mutex::default(),
+                record,
+            }),
+        }
     }
 
     /// The thread that forks.
@@ -86,8 +95,20 @@ impl Parts {
             .await
             .map_err(|cause| Error::Start { program, cause })?;
         let (tell, ended) = watch::channel(None);
-        let runs = Runs::Process { id: started.id, ended };
-        self.put(name, Part { state: PartState::Starting, port, log, message: String::new(), runs });
+        let runs = Runs::Process {
+            id: started.id,
+            ended,
+        };
+        self.put(
+            name,
+            Part {
+                state: PartState::Starting,
+                port,
+                log,
+                message: String::new(),
+                runs,
+            },
+        );
 
         let (parts, name) = (self.clone(), name.to_owned());
         tokio::spawn(async move {
@@ -99,7 +120,12 @@ impl Parts {
     }
 
     /// Waits until `probe` is true, and marks the part as running. Fails when it ends first, or after `patience`.
-    pub(crate) async fn wait_ready<F>(&self, name: &str, patience: Duration, probe: impl Fn() -> F) -> Result<()>
+    pub(crate) async fn wait_ready<F>(
+        &self,
+        name: &str,
+        patience: Duration,
+        probe: impl Fn() -> F,
+    ) -> Result<()>
     where
         F: Future<Output = bool>,
     {
@@ -144,10 +170,15 @@ impl Parts {
             }
             part.runs.clone()
         };
-        let Runs::Process { id, mut ended } = runs else { return };
+        let Runs::Process { id, mut ended } = runs else {
+            return;
+        };
         if !patience.is_zero() {
             id.signal(Signal::SIGTERM);
-            if tokio::time::timeout(patience, ended.wait_for(Option::is_some)).await.is_ok() {
+            if tokio::time::timeout(patience, ended.wait_for(Option::is_some))
+                .await
+                .is_ok()
+            {
                 return;
             }
         }
@@ -158,7 +189,11 @@ impl Parts {
 
     /// Records where the emulator is.
     pub(crate) fn record_endpoint(&self, url: &str) {
-        if let Err(error) = self.shared.record.update(|record| record.aws_endpoint = url.to_owned()) {
+        if let Err(error) = self
+            .shared
+            .record
+            .update(|record| record.aws_endpoint = url.to_owned())
+        {
             tracing::warn!(%error, "cannot write the sandbox's record");
         }
     }
@@ -175,7 +210,13 @@ impl Parts {
     }
 
     /// Runs a task inside the supervisor as a part; an answer or a panic before it is stopped makes it `Failed`.
-    pub(crate) fn run_inside<F>(&self, name: &str, port: Option<u16>, log: &Path, work: impl FnOnce(CancellationToken) -> F) -> Task
+    pub(crate) fn run_inside<F>(
+        &self,
+        name: &str,
+        port: Option<u16>,
+        log: &Path,
+        work: impl FnOnce(CancellationToken) -> F,
+    ) -> Task
     where
         F: Future<Output = anyhow::Result<()>> + Send + 'static,
     {
@@ -203,12 +244,20 @@ impl Parts {
                 part.message = message;
             });
         });
-        Task { name: name.to_owned(), parts: self.clone(), stop, handle }
+        Task {
+            name: name.to_owned(),
+            parts: self.clone(),
+            stop,
+            handle,
+        }
     }
 
     /// How every part is, in order of name.
     pub(crate) fn statuses(&self) -> Vec<PartStatus> {
-        self.lock().iter().map(|(name, part)| status(name, part)).collect()
+        self.lock()
+            .iter()
+            .map(|(name, part)| status(name, part))
+            .collect()
     }
 
     /// A part's state.
@@ -229,12 +278,23 @@ impl Parts {
     }
 
     fn failure(&self, name: &str, end: &str) -> Error {
-        let log = self.lock().get(name).map(|part| part.log.clone()).unwrap_or_default();
+        let log = self
+            .lock()
+            .get(name)
+            .map(|part| part.log.clone())
+            .unwrap_or_default();
         let lines = last_lines(&log, LINES);
         if lines.contains("no space left on device") {
-            return Error::DiskFull { dir: log.parent().unwrap_or(&log).to_path_buf() };
+            return Error::DiskFull {
+                dir: log.parent().unwrap_or(&log).to_path_buf(),
+            };
         }
-        Error::PartFailed { part: name.to_owned(), end: end.to_owned(), log, lines }
+        Error::PartFailed {
+            part: name.to_owned(),
+            end: end.to_owned(),
+            log,
+            lines,
+        }
     }
 
     fn put(&self, name: &str, part: Part) {
@@ -270,7 +330,8 @@ impl Parts {
 impl Task {
     /// Ends the task, giving it `patience` to clean up.
     pub(crate) async fn stop(self, patience: Duration) {
-        self.parts.change(&self.name, |part| part.state = PartState::Stopped);
+        self.parts
+            .change(&self.name, |part| part.state = PartState::Stopped);
         self.stop.cancel();
         let mut handle = self.handle;
         if tokio::time::timeout(patience, &mut handle).await.is_err() {
@@ -287,7 +348,9 @@ fn status(name: &str, part: &Part) -> PartStatus {
     PartStatus {
         name: name.to_owned(),
         state: part.state,
-        pid: id.map(|id| id.pid).or_else(|| ProcessId::own().map(|own| own.pid)),
+        pid: id
+            .map(|id| id.pid)
+            .or_else(|| ProcessId::own().map(|own| own.pid)),
         port: part.port,
         uptime_seconds: id.and_then(ProcessId::uptime).map(|time| time.as_secs()),
         memory_bytes: id.and_then(ProcessId::memory),

@@ -17,7 +17,10 @@ impl RecordFile {
     /// Writes the first record.
     pub(crate) fn create(path: PathBuf, record: Record) -> Result<Self> {
         write(&path, &record)?;
-        Ok(Self { path, record: Mutex::new(record) })
+        Ok(Self {
+            path,
+            record: Mutex::new(record),
+        })
     }
 
     /// Changes the record and writes it.

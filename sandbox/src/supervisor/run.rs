@@ -39,7 +39,9 @@ pub(crate) struct Supervisor {
 
 /// Runs a supervisor until it is told to end.
 pub(crate) fn run(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
-    let settings = arguments.next().and_then(|text| serde_json::from_str(text.to_str()?).ok());
+    let settings = arguments
+        .next()
+        .and_then(|text| serde_json::from_str(text.to_str()?).ok());
     let Some(settings) = settings else {
         eprintln!("{WORD} is for the sandbox's own use");
         return ExitCode::from(2);
@@ -52,7 +54,9 @@ pub(crate) fn run(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
     tracing_subscriber::fmt()
         .with_ansi(false)
         .with_writer(std::io::stderr)
-        .with_env_filter(tracing_subscriber::EnvFilter::new("info,kube_client=warn,kube_client::client::builder=off,kube_runtime=warn"))
+        .with_env_filter(tracing_subscriber::EnvFilter::new(
+            "info,kube_client=warn,kube_client::client::builder=off,kube_runtime=warn",
+        ))
         .init();
     let runtime = match Builder::new_multi_thread().worker_threads(2).enable_all().build() {
         Ok(runtime) => runtime,
@@ -73,7 +77,8 @@ pub(crate) fn run(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
 
 async fn serve(settings: Settings) -> Result<()> {
     let layout = Layout::new(&settings.dir);
-    let own = ProcessId::own().ok_or_else(|| Error::Refused("cannot read /proc; the sandbox needs Linux".into()))?;
+    let own = ProcessId::own()
+        .ok_or_else(|| Error::Refused("cannot read /proc; the sandbox needs Linux".into()))?;
     let socket = layout.socket();
     let _ = std::fs::remove_file(&socket);
     let listener = UnixListener::bind(&socket).map_err(Error::file("create", &socket))?;
@@ -88,8 +93,10 @@ async fn serve(settings: Settings) -> Result<()> {
         children: Default::default(),
     };
     let record = RecordFile::create(layout.record(), record)?;
-    let spawner = Spawner::start(Handle::current())
-        .map_err(|cause| Error::Start { program: "the spawning thread".into(), cause })?;
+    let spawner = Spawner::start(Handle::current()).map_err(|cause| Error::Start {
+        program: "the spawning thread".into(),
+        cause,
+    })?;
     let parts = Parts::new(spawner, record);
     let supervisor = Arc::new(Supervisor {
         emulator: Emulator::new(port, &settings.region),
@@ -122,7 +129,9 @@ async fn serve(settings: Settings) -> Result<()> {
 }
 
 async fn until_told(stop: &CancellationToken) {
-    let (Ok(mut term), Ok(mut interrupt)) = (signal(SignalKind::terminate()), signal(SignalKind::interrupt())) else {
+    let (Ok(mut term), Ok(mut interrupt)) =
+        (signal(SignalKind::terminate()), signal(SignalKind::interrupt()))
+    else {
         return stop.cancelled().await;
     };
     tokio::select! {

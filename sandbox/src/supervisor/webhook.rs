@@ -31,7 +31,10 @@ struct Webhook {
 
 /// Opens the webhook's port; answers its URL, too.
 pub(super) async fn listen() -> Result<(TcpListener, String)> {
-    let failed = |cause| Error::Start { program: "the token webhook".into(), cause };
+    let failed = |cause| Error::Start {
+        program: "the token webhook".into(),
+        cause,
+    };
     let listener = TcpListener::bind("127.0.0.1:0").await.map_err(failed)?;
     let port = listener.local_addr().map_err(failed)?.port();
     Ok((listener, format!("http://127.0.0.1:{port}/authenticate")))
@@ -39,13 +42,25 @@ pub(super) async fn listen() -> Result<(TcpListener, String)> {
 
 /// Answers the API server's questions.
 pub(super) fn serve(supervisor: &Arc<Supervisor>, cluster: &str, listener: TcpListener, log: &Path) -> Task {
-    let webhook = Webhook { cluster: cluster.to_owned(), emulator: supervisor.emulator.clone() };
+    let webhook = Webhook {
+        cluster: cluster.to_owned(),
+        emulator: supervisor.emulator.clone(),
+    };
     let port = listener.local_addr().ok().map(|address| address.port());
-    supervisor.parts.run_inside(&format!("{cluster}/token-webhook"), port, log, |stop| async move {
-        let routes = Router::new().route("/authenticate", post(authenticate)).with_state(webhook);
-        axum::serve(listener, routes).with_graceful_shutdown(stop.cancelled_owned()).await?;
-        Ok(())
-    })
+    supervisor.parts.run_inside(
+        &format!("{cluster}/token-webhook"),
+        port,
+        log,
+        |stop| async move {
+            let routes = Router::new()
+                .route("/authenticate", post(authenticate))
+                .with_state(webhook);
+            axum::serve(listener, routes)
+                .with_graceful_shutdown(stop.cancelled_owned())
+                .await?;
+            Ok(())
+        },
+    )
 }
 
 async fn authenticate(State(webhook): State<Webhook>, Json(review): Json<Value>) -> Json<Value> {
@@ -64,11 +79,19 @@ async fn authenticate(State(webhook): State<Webhook>, Json(review): Json<Value>)
 impl Webhook {
     /// The user behind a token; `None` when it is not an EKS token at all.
     async fn caller(&self, token: &str) -> std::result::Result<Option<Value>, String> {
-        let Some(query) = token::query(token)? else { return Ok(None) };
-        let path = format!("/?{query}");
-        let headers = [("x-k8s-aws-id", self.cluster.clone())];
-        let ask = Ask { path: &path, headers: &headers, patience: Some(Duration::from_secs(5)), ..Ask::default() };
-        let answer = client::tcp(&self.emulator.authority(), ask).await.map_err(|error| error.to_string())?;
+        let Some(request) = token::presigned(token)? else {
+            return Ok(None);
+        };
+        let headers = [("host", request.host), ("x-k8s-aws-id", self.cluster.clone())];
+        let ask = Ask {
+            path: &request.path,
+            headers: &headers,
+            patience: Some(Duration::from_secs(5)),
+            ..Ask::default()
+        };
+        let answer = client::tcp(&self.emulator.authority(), ask)
+            .await
+            .map_err(|error| error.to_string())?;
         if !answer.status.is_success() {
             return Err(format!("STS answered {}: {}", answer.status, answer.text()));
         }
@@ -91,7 +114,9 @@ impl Webhook {
     async fn find_entry(&self, principal: &str) -> Result<Option<token::Entry>> {
         let entries = format!("/clusters/{}/access-entries", self.cluster);
         let list = aws::get(&self.emulator, "eks", &entries).await?;
-        let Some(arn) = token::listed(&list, principal) else { return Ok(None) };
+        let Some(arn) = token::listed(&list, principal) else {
+            return Ok(None);
+        };
         let path = format!("{entries}/{}", percent(&arn));
         let entry = aws::get(&self.emulator, "eks", &path).await?;
         let policies = aws::get(&self.emulator, "eks", &format!("{path}/access-policies")).await?;

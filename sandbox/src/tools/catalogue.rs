@@ -19,7 +19,13 @@ pub enum Group {
 
 impl Group {
     /// Every group.
-    pub const ALL: [Group; 5] = [Group::Etcd, Group::Kubernetes, Group::Kwok, Group::Helm, Group::OpenTofu];
+    pub const ALL: [Group; 5] = [
+        Group::Etcd,
+        Group::Kubernetes,
+        Group::Kwok,
+        Group::Helm,
+        Group::OpenTofu,
+    ];
 
     /// The group's folder below `tools/`.
     pub fn folder(self) -> &'static str {
@@ -47,14 +53,33 @@ pub struct GoTool {
 impl GoTool {
     /// Every tool, those that a sandbox runs first.
     pub const ALL: [GoTool; 8] = [
-        GoTool { name: "etcd", package: "go.etcd.io/etcd/server/v3", group: Group::Etcd },
+        GoTool {
+            name: "etcd",
+            package: "go.etcd.io/etcd/server/v3",
+            group: Group::Etcd,
+        },
         kubernetes("kube-apiserver", "k8s.io/kubernetes/cmd/kube-apiserver"),
-        kubernetes("kube-controller-manager", "k8s.io/kubernetes/cmd/kube-controller-manager"),
+        kubernetes(
+            "kube-controller-manager",
+            "k8s.io/kubernetes/cmd/kube-controller-manager",
+        ),
         kubernetes("kube-scheduler", "k8s.io/kubernetes/cmd/kube-scheduler"),
-        GoTool { name: "kwok", package: "sigs.k8s.io/kwok/cmd/kwok", group: Group::Kwok },
+        GoTool {
+            name: "kwok",
+            package: "sigs.k8s.io/kwok/cmd/kwok",
+            group: Group::Kwok,
+        },
         kubernetes("kubectl", "k8s.io/kubernetes/cmd/kubectl"),
-        GoTool { name: "helm", package: "helm.sh/helm/v4/cmd/helm", group: Group::Helm },
-        GoTool { name: "tofu", package: "github.com/opentofu/opentofu/cmd/tofu", group: Group::OpenTofu },
+        GoTool {
+            name: "helm",
+            package: "helm.sh/helm/v4/cmd/helm",
+            group: Group::Helm,
+        },
+        GoTool {
+            name: "tofu",
+            package: "github.com/opentofu/opentofu/cmd/tofu",
+            group: Group::OpenTofu,
+        },
     ];
 
     /// The tools that a running sandbox needs.
@@ -70,7 +95,11 @@ impl GoTool {
 }
 
 const fn kubernetes(name: &'static str, package: &'static str) -> GoTool {
-    GoTool { name, package, group: Group::Kubernetes }
+    GoTool {
+        name,
+        package,
+        group: Group::Kubernetes,
+    }
 }
 
 /// The linker flags: no debug tables, and the Kubernetes version, without which clients cannot parse the server's version.
@@ -103,14 +132,22 @@ mod tests {
         for tool in GoTool::ALL {
             let path = format!("tools/{}/go.mod", tool.group.folder());
             let text = String::from_utf8_lossy(embedded::file(&path).unwrap_or_default()).into_owned();
-            assert!(text.contains(tool.package), "{path} does not name {}", tool.package);
+            assert!(
+                text.contains(tool.package),
+                "{path} does not name {}",
+                tool.package
+            );
         }
     }
 
     #[test]
     fn kubernetes_version_is_the_one_in_go_mod() {
-        let text = String::from_utf8_lossy(embedded::file("tools/kubernetes/go.mod").unwrap_or_default()).into_owned();
-        assert!(text.contains(&format!("k8s.io/kubernetes {KUBERNETES_VERSION}")), "{KUBERNETES_VERSION}");
+        let text = String::from_utf8_lossy(embedded::file("tools/kubernetes/go.mod").unwrap_or_default())
+            .into_owned();
+        assert!(
+            text.contains(&format!("k8s.io/kubernetes {KUBERNETES_VERSION}")),
+            "{KUBERNETES_VERSION}"
+        );
         assert!(linker_flags().contains("gitMinor=37"));
     }
 }

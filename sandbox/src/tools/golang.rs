@@ -23,7 +23,11 @@ pub(super) fn find() -> Result<PathBuf> {
     };
     let found = version::of_go(&output).unwrap_or(Version(1, 0, 0));
     let switching = answer(&["env", "GOTOOLCHAIN"]).is_some_and(|setting| setting.trim() != "local");
-    if is_enough(found, switching, needed) { Ok(PathBuf::from("go")) } else { Err(complaint(format!("is version {found}"), needed)) }
+    if is_enough(found, switching, needed) {
+        Ok(PathBuf::from("go"))
+    } else {
+        Err(complaint(format!("is version {found}"), needed))
+    }
 }
 
 fn is_enough(found: Version, switching: bool, needed: Version) -> bool {
@@ -40,13 +44,24 @@ fn needed() -> Version {
 }
 
 fn answer(args: &[&str]) -> Option<String> {
-    let output = Command::new("go").args(args).env("GOTOOLCHAIN", toolchain(args)).output().ok()?;
-    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
+    let output = Command::new("go")
+        .args(args)
+        .env("GOTOOLCHAIN", toolchain(args))
+        .output()
+        .ok()?;
+    output
+        .status
+        .success()
+        .then(|| String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
 /// `go version` is asked for the installed Go, not for the one it would switch to.
 fn toolchain(args: &[&str]) -> String {
-    if args == ["version"] { "local".to_owned() } else { std::env::var("GOTOOLCHAIN").unwrap_or_default() }
+    if args == ["version"] {
+        "local".to_owned()
+    } else {
+        std::env::var("GOTOOLCHAIN").unwrap_or_default()
+    }
 }
 
 fn complaint(found: String, needed: Version) -> Error {
@@ -87,6 +102,9 @@ mod tests {
     #[test]
     fn the_complaint_names_version_and_command() {
         let text = complaint("is version 1.20.0".into(), Version(1, 26, 8)).to_string();
-        assert!(text.contains("1.26.8 or newer") && text.contains("go.dev/dl/go1.26.8."), "{text}");
+        assert!(
+            text.contains("1.26.8 or newer") && text.contains("go.dev/dl/go1.26.8."),
+            "{text}"
+        );
     }
 }

@@ -24,11 +24,20 @@ pub(super) fn acquire(cache: &Path, progress: &dyn Progress) -> Result<Flock<Fil
     };
     let begin = Instant::now();
     progress.tell(Event::Started { step: STEP });
-    let turn = Flock::lock(file, FlockArg::LockExclusive).map_err(|(_, error)| Error::file("lock", &path)(error.into()))?;
-    progress.tell(Event::Finished { step: STEP, took: begin.elapsed() });
+    let turn = Flock::lock(file, FlockArg::LockExclusive)
+        .map_err(|(_, error)| Error::file("lock", &path)(error.into()))?;
+    progress.tell(Event::Finished {
+        step: STEP,
+        took: begin.elapsed(),
+    });
     Ok(turn)
 }
 
 fn open(path: &Path) -> Result<File> {
-    OpenOptions::new().create(true).truncate(false).write(true).open(path).map_err(Error::file("create", path))
+    OpenOptions::new()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(path)
+        .map_err(Error::file("create", path))
 }

@@ -8,8 +8,8 @@ mod build;
 mod catalogue;
 mod golang;
 mod lock;
-mod python;
 pub mod progress;
+mod python;
 mod version;
 
 pub use catalogue::{GoTool, Group};
@@ -45,7 +45,11 @@ impl Tools {
     /// interpreter with the requirements) and `JOINER_EMULATOR` (a folder that holds `joiner_cloud`) replace a part.
     pub fn locate() -> Self {
         let cache = layout::cache();
-        let given = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let given = |name: &str| {
+            env::var_os(name)
+                .filter(|value| !value.is_empty())
+                .map(PathBuf::from)
+        };
         Self {
             bin: given("JOINER_TOOLS").unwrap_or_else(|| build::folder(&cache).join("bin")),
             python: given("JOINER_PYTHON").unwrap_or_else(|| python::interpreter(&cache)),
@@ -89,7 +93,10 @@ impl Tools {
 
 fn ensure_go(tools: &Tools, wanted: &[GoTool], cache: &Path, progress: &dyn Progress) -> Result<()> {
     // Looked at again under the lock: whoever held it before may have built them.
-    let missing: Vec<&GoTool> = wanted.iter().filter(|tool| !tools.path(tool.name).is_file()).collect();
+    let missing: Vec<&GoTool> = wanted
+        .iter()
+        .filter(|tool| !tools.path(tool.name).is_file())
+        .collect();
     if missing.is_empty() {
         return Ok(());
     }

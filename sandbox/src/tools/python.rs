@@ -18,7 +18,9 @@ const STEP: &str = "AWS emulator";
 
 /// The folder of this version's environment.
 fn folder(cache: &Path) -> PathBuf {
-    cache.join("python").join(embedded::fingerprint(&["aws/requirements.txt"], "venv"))
+    cache
+        .join("python")
+        .join(embedded::fingerprint(&["aws/requirements.txt"], "venv"))
 }
 
 /// The interpreter of a finished environment.
@@ -28,7 +30,9 @@ pub(super) fn interpreter(cache: &Path) -> PathBuf {
 
 /// The folder that holds this version's package `joiner_cloud`.
 pub(super) fn package_folder(cache: &Path) -> PathBuf {
-    cache.join("emulator").join(embedded::fingerprint(&["aws/joiner_cloud/"], ""))
+    cache
+        .join("emulator")
+        .join(embedded::fingerprint(&["aws/joiner_cloud/"], ""))
 }
 
 /// Writes the embedded package, if it is not there.
@@ -41,20 +45,36 @@ pub(super) fn unpack_package(folder: &Path) -> Result<()> {
 pub(super) fn find() -> Result<PathBuf> {
     const ASK: &str = "import sys, venv, ensurepip; print('%d.%d.%d' % sys.version_info[:3])";
     let mut found = "is not installed (no `python3` in PATH)".to_owned();
-    for name in ["python3", "python3.14", "python3.13", "python3.12", "python3.11", "python3.10", "python"] {
-        let Ok(output) = Command::new(name).args(["-c", ASK]).output() else { continue };
+    for name in [
+        "python3",
+        "python3.14",
+        "python3.13",
+        "python3.12",
+        "python3.11",
+        "python3.10",
+        "python",
+    ] {
+        let Ok(output) = Command::new(name).args(["-c", ASK]).output() else {
+            continue;
+        };
         match Version::parse(&String::from_utf8_lossy(&output.stdout)) {
             Some(version) if version >= NEEDED => return Ok(PathBuf::from(name)),
             Some(version) => found = format!("is version {version}"),
             None => found = "has no `venv` module".to_owned(),
         }
     }
-    Err(Error::Toolchain { tool: "Python", found, needed: format!("{NEEDED} or newer with venv"), remedy: remedy() })
+    Err(Error::Toolchain {
+        tool: "Python",
+        found,
+        needed: format!("{NEEDED} or newer with venv"),
+        remedy: remedy(),
+    })
 }
 
 fn remedy() -> String {
     let has = |program: &str| {
-        std::env::var_os("PATH").is_some_and(|path| std::env::split_paths(&path).any(|dir| dir.join(program).is_file()))
+        std::env::var_os("PATH")
+            .is_some_and(|path| std::env::split_paths(&path).any(|dir| dir.join(program).is_file()))
     };
     let command = match () {
         () if has("apt-get") => "sudo apt-get install -y python3 python3-venv",
@@ -76,18 +96,34 @@ pub(super) fn environment(python: &Path, cache: &Path, progress: &dyn Progress) 
     if target.exists() {
         std::fs::remove_dir_all(&target).map_err(Error::file("remove", &target))?;
     }
-    run(Command::new(python).args(["-m", "venv"]).arg(&target), STEP, progress)?;
+    run(
+        Command::new(python).args(["-m", "venv"]).arg(&target),
+        STEP,
+        progress,
+    )?;
 
     let requirements = target.join("requirements.txt");
     let text = embedded::file("aws/requirements.txt").unwrap_or_default();
     std::fs::write(&requirements, text).map_err(Error::file("write", &requirements))?;
     let mut pip = Command::new(target.join("bin/python"));
-    pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input", "-r"]).arg(&requirements);
+    pip.args([
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+        "--no-input",
+        "-r",
+    ])
+    .arg(&requirements);
     run(&mut pip, STEP, progress)?;
 
     let ready = interpreter(cache);
     std::os::unix::fs::symlink("python", &ready).map_err(Error::file("write", &ready))?;
-    progress.tell(Event::Finished { step: STEP, took: begin.elapsed() });
+    progress.tell(Event::Finished {
+        step: STEP,
+        took: begin.elapsed(),
+    });
     Ok(())
 }
 

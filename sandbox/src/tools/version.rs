@@ -30,12 +30,16 @@ fn leading_number(text: &str) -> Option<u32> {
 
 /// The version in `go version go1.26.8 linux/amd64`.
 pub(super) fn of_go(output: &str) -> Option<Version> {
-    output.split_ascii_whitespace().find_map(|word| Version::parse(word.strip_prefix("go")?))
+    output
+        .split_ascii_whitespace()
+        .find_map(|word| Version::parse(word.strip_prefix("go")?))
 }
 
 /// The version that a go.mod asks for (its `go` line).
 pub(super) fn wanted_by(go_mod: &str) -> Option<Version> {
-    go_mod.lines().find_map(|line| Version::parse(line.strip_prefix("go ")?))
+    go_mod
+        .lines()
+        .find_map(|line| Version::parse(line.strip_prefix("go ")?))
 }
 
 #[cfg(test)]

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::support::aws::{self, between, query, unsigned};
+use crate::support::{Place, client, eventually, get};
 use joiner_sandbox::tools::progress::Quiet;
 use joiner_sandbox::{Cluster, Sandbox, up};
 use k8s_openapi::api::core::v1::{ConfigMap, Node, Pod, ServiceAccount};
@@ -9,8 +11,6 @@ use kube::api::{DeleteParams, LogParams, PostParams};
 use kube::{Api, Client};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use crate::support::aws::{self, between, query, unsigned};
-use crate::support::{Place, client, eventually, get};
 
 const SOON: Duration = Duration::from_secs(20);
 
@@ -35,7 +35,10 @@ where
         + serde::Serialize,
 {
     let object: K = serde_json::from_value(object).unwrap();
-    Api::<K>::namespaced(kube.clone(), "default").create(&PostParams::default(), &object).await.unwrap();
+    Api::<K>::namespaced(kube.clone(), "default")
+        .create(&PostParams::default(), &object)
+        .await
+        .unwrap();
 }
 
 fn system_pod(name: &str, spec: Value) -> Value {
@@ -56,70 +59,117 @@ fn system_pod(name: &str, spec: Value) -> Value {
 
 async fn when(kube: &Client, name: &str, what: &str, is: impl Fn(&Pod) -> bool) -> Pod {
     let pods = Api::<Pod>::namespaced(kube.clone(), "default");
-    eventually(what, SOON, || async { pods.get(name).await.ok().filter(|pod| is(pod)) }).await
+    eventually(what, SOON, || async {
+        pods.get(name).await.ok().filter(|pod| is(pod))
+    })
+    .await
 }
 
 fn is_ready(pod: &Pod) -> bool {
-    let conditions = pod.status.iter().flat_map(|status| status.conditions.iter().flatten());
-    conditions.into_iter().any(|condition| condition.type_ == "Ready" && condition.status == "True")
+    let conditions = pod
+        .status
+        .iter()
+        .flat_map(|status| status.conditions.iter().flatten());
+    conditions
+        .into_iter()
+        .any(|condition| condition.type_ == "Ready" && condition.status == "True")
 }
 
 fn restarts(pod: &Pod) -> i32 {
-    let statuses = pod.status.iter().flat_map(|status| status.container_statuses.iter().flatten());
+    let statuses = pod
+        .status
+        .iter()
+        .flat_map(|status| status.container_statuses.iter().flatten());
     statuses.map(|status| status.restart_count).sum()
 }
 
 async fn a_pod_runs_as_a_process(sandbox: &Sandbox, cluster: &Cluster, kube: &Client) {
     let endpoint = sandbox.record().aws_endpoint.clone();
     let role = web_identity_role(&endpoint, cluster).await;
-    create::<ServiceAccount>(kube, json!({ "metadata": { "name": "echo", "annotations": { "eks.amazonaws.com/role-arn": role } } })).await;
-    create::<ConfigMap>(kube, json!({ "metadata": { "name": "settings" }, "data": { "file": "text" } })).await;
-    let pod = system_pod("echo", json!({
-        "serviceAccountName": "echo",
-        "initContainers": [{ "name": "first", "image": "joiner/echo", "args": ["once"] }],
-        "containers": [{
-            "name": "echo",
-            "image": "joiner/echo:test",
-            "args": ["--settings=/etc/settings/file", "$(NAME)"],
-            "env": [
-                { "name": "NAME", "valueFrom": { "fieldRef": { "fieldPath": "metadata.name" } } },
-                { "name": "MEMORY", "valueFrom": { "resourceFieldRef": { "resource": "limits.memory" } } },
-            ],
-            "resources": { "limits": { "memory": "64Mi" } },
-            "ports": [{ "name": "http", "containerPort": 8081 }],
-            "readinessProbe": { "httpGet": { "path": "/readyz", "port": "http" } },
-            "livenessProbe": { "httpGet": { "path": "/healthz", "port": "http" }, "periodSeconds": 1, "failureThreshold": 1 },
-            "volumeMounts": [{ "name": "settings", "mountPath": "/etc/settings" }],
-        }],
-        "volumes": [{ "name": "settings", "configMap": { "name": "settings" } }],
-    }));
+    create::<ServiceAccount>(
+        kube,
+        json!({ "metadata": { "name": "echo", "annotations": { "eks.amazonaws.com/role-arn": role } } }),
+    )
+    .await;
+    create::<ConfigMap>(
+        kube,
+        json!({ "metadata": { "name": "settings" }, "data": { "file": "text" } }),
+    )
+    .await;
+    let pod = system_pod(
+        "echo",
+        json!({
+            "serviceAccountName": "echo",
+            "initContainers": [{ "name": "first", "image": "joiner/echo", "args": ["once"] }],
+            "containers": [{
+                "name": "echo",
+                "image": "joiner/echo:test",
+                "args": ["--settings=/etc/settings/file", "$(NAME)"],
+                "env": [
+                    { "name": "NAME", "valueFrom": { "fieldRef": { "fieldPath": "metadata.name" } } },
+                    { "name": "MEMORY", "valueFrom": { "resourceFieldRef": { "resource": "limits.memory" } } },
+                ],
+                "resources": { "limits": { "memory": "64Mi" } },
+                "ports": [{ "name": "http", "containerPort": 8081 }],
+                "readinessProbe": { "httpGet": { "path": "/readyz", "port": "http" } },
+                "livenessProbe": { "httpGet": { "path": "/healthz", "port": "http" }, "periodSeconds": 1, "failureThreshold": 1 },
+                "volumeMounts": [{ "name": "settings", "mountPath": "/etc/settings" }],
+            }],
+            "volumes": [{ "name": "settings", "configMap": { "name": "settings" } }],
+        }),
+    );
     create::<Pod>(kube, pod).await;
     let pod = when(kube, "echo", "the pod is ready", is_ready).await;
-    let ip = pod.status.as_ref().and_then(|status| status.pod_ip.clone()).unwrap();
+    let ip = pod
+        .status
+        .as_ref()
+        .and_then(|status| status.pod_ip.clone())
+        .unwrap();
 
     let logs = logs(kube, "echo", false).await;
-    assert!(logs.contains("/volumes/settings/file") && logs.contains("\"echo\"]"), "{logs}");
+    assert!(
+        logs.contains("/volumes/settings/file") && logs.contains("\"echo\"]"),
+        "{logs}"
+    );
     let (_, env) = get(&format!("{ip}:8081"), "/env").await.unwrap();
-    for want in ["NAME=echo", "MEMORY=67108864", &format!("AWS_ROLE_ARN={role}"), &format!("AWS_ENDPOINT_URL={endpoint}")] {
+    for want in [
+        "NAME=echo",
+        "MEMORY=67108864",
+        &format!("AWS_ROLE_ARN={role}"),
+        &format!("AWS_ENDPOINT_URL={endpoint}"),
+    ] {
         assert!(env.lines().any(|line| line == want), "no {want} in {env}");
     }
     the_pods_tokens_are_good(&endpoint, &role, &env).await;
 
     // It fails its liveness probe, is restarted, and its earlier log can be read.
     get(&format!("{ip}:8081"), "/sick").await.unwrap();
-    when(kube, "echo", "the sick container is restarted", |pod| restarts(pod) == 1 && is_ready(pod)).await;
+    when(kube, "echo", "the sick container is restarted", |pod| {
+        restarts(pod) == 1 && is_ready(pod)
+    })
+    .await;
     let previous = self::logs(kube, "echo", true).await;
     assert!(previous.contains("listening on"), "{previous}");
 
     let pods = Api::<Pod>::namespaced(kube.clone(), "default");
     pods.delete("echo", &DeleteParams::default()).await.unwrap();
-    eventually("the pod is gone", SOON, || async { pods.get_opt("echo").await.unwrap().is_none().then_some(()) }).await;
-    assert!(get(&format!("{ip}:8081"), "/healthz").await.is_none(), "its process runs on");
+    eventually("the pod is gone", SOON, || async {
+        pods.get_opt("echo").await.unwrap().is_none().then_some(())
+    })
+    .await;
+    assert!(
+        get(&format!("{ip}:8081"), "/healthz").await.is_none(),
+        "its process runs on"
+    );
 }
 
 async fn logs(kube: &Client, pod: &str, previous: bool) -> String {
     let pods = Api::<Pod>::namespaced(kube.clone(), "default");
-    let params = LogParams { previous, container: Some("echo".into()), ..LogParams::default() };
+    let params = LogParams {
+        previous,
+        container: Some("echo".into()),
+        ..LogParams::default()
+    };
     pods.logs(pod, &params).await.unwrap()
 }
 
@@ -139,7 +189,12 @@ async fn web_identity_role(endpoint: &str, cluster: &Cluster) -> String {
         }],
     })
     .to_string();
-    let parameters = [("Action", "CreateRole"), ("Version", "2010-05-08"), ("RoleName", "echo"), ("AssumeRolePolicyDocument", &trust)];
+    let parameters = [
+        ("Action", "CreateRole"),
+        ("Version", "2010-05-08"),
+        ("RoleName", "echo"),
+        ("AssumeRolePolicyDocument", &trust),
+    ];
     let (status, text) = query(endpoint, "iam", &parameters).await;
     assert_eq!(status, 200, "{text}");
     between(&text, "<Arn>", "</Arn>").to_owned()
@@ -165,18 +220,31 @@ async fn the_pods_tokens_are_good(endpoint: &str, role: &str, env: &str) {
 
     // The pod's own kubeconfig lets it in, and RBAC keeps it from what it was not given.
     let own = client(std::path::Path::new(&value("KUBECONFIG"))).await;
-    let refused = Api::<Pod>::namespaced(own, "default").list(&Default::default()).await.unwrap_err();
+    let refused = Api::<Pod>::namespaced(own, "default")
+        .list(&Default::default())
+        .await
+        .unwrap_err();
     match refused {
         kube::Error::Api(answer) => {
             assert_eq!(answer.code, 403, "{answer:?}");
-            assert!(answer.message.contains("system:serviceaccount:default:echo"), "{answer:?}");
+            assert!(
+                answer.message.contains("system:serviceaccount:default:echo"),
+                "{answer:?}"
+            );
         }
         other => panic!("{other:?}"),
     }
 }
 
 async fn other_images_wait_with_a_reason(kube: &Client) {
-    create::<Pod>(kube, system_pod("foreign", json!({ "containers": [{ "name": "web", "image": "nginx" }] }))).await;
+    create::<Pod>(
+        kube,
+        system_pod(
+            "foreign",
+            json!({ "containers": [{ "name": "web", "image": "nginx" }] }),
+        ),
+    )
+    .await;
     let reason = |pod: &Pod| {
         let status = pod.status.as_ref()?.container_statuses.as_ref()?.first()?;
         status.state.as_ref()?.waiting.clone()
@@ -186,21 +254,41 @@ async fn other_images_wait_with_a_reason(kube: &Client) {
     })
     .await;
     let message = reason(&pod).unwrap().message.unwrap();
-    assert!(message.contains("joiner/NAME") && message.contains("\"nginx\""), "{message}");
+    assert!(
+        message.contains("joiner/NAME") && message.contains("\"nginx\""),
+        "{message}"
+    );
 }
 
 async fn a_job_pod_completes(kube: &Client) {
     let container = json!({ "name": "echo", "image": "joiner/echo", "args": ["once"] });
-    create::<Pod>(kube, system_pod("once", json!({ "restartPolicy": "Never", "containers": [container] }))).await;
+    create::<Pod>(
+        kube,
+        system_pod(
+            "once",
+            json!({ "restartPolicy": "Never", "containers": [container] }),
+        ),
+    )
+    .await;
     let phase = |pod: &Pod| pod.status.as_ref().and_then(|status| status.phase.clone());
-    when(kube, "once", "the pod has succeeded", |pod| phase(pod).as_deref() == Some("Succeeded")).await;
+    when(kube, "once", "the pod has succeeded", |pod| {
+        phase(pod).as_deref() == Some("Succeeded")
+    })
+    .await;
     assert!(logs(kube, "once", false).await.contains("done"));
 }
 
 async fn an_instance_becomes_a_node(sandbox: &Sandbox, cluster: &Cluster, kube: &Client) {
     let endpoint = sandbox.record().aws_endpoint.clone();
-    let parameter = "/aws/service/eks/optimized-ami/1.37/amazon-linux-2023/x86_64/standard/recommended/image_id";
-    let image = aws::json(&endpoint, "ssm", "AmazonSSM.GetParameter", &json!({ "Name": parameter })).await;
+    let parameter =
+        "/aws/service/eks/optimized-ami/1.37/amazon-linux-2023/x86_64/standard/recommended/image_id";
+    let image = aws::json(
+        &endpoint,
+        "ssm",
+        "AmazonSSM.GetParameter",
+        &json!({ "Name": parameter }),
+    )
+    .await;
     let image = image["Parameter"]["Value"].as_str().unwrap().to_owned();
     let config = format!(
         "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec:\n  cluster:\n    name: {}\n    apiServerEndpoint: {}\n    certificateAuthority: {}\n    cidr: 172.20.0.0/16\n  kubelet:\n    config:\n      maxPods: 20\n    flags:\n    - --node-labels=\"team=a\"\n",
@@ -233,24 +321,53 @@ async fn an_instance_becomes_a_node(sandbox: &Sandbox, cluster: &Cluster, kube: 
         let provider_id = node.spec.as_ref().and_then(|spec| spec.provider_id.as_deref());
         provider_id.is_some_and(|id| id.ends_with(&instance))
     };
-    let find = || async { nodes.list(&Default::default()).await.unwrap().items.into_iter().find(|node| of_instance(node)) };
-    let ready = |node: &Node| {
-        let conditions = node.status.iter().flat_map(|status| status.conditions.iter().flatten());
-        conditions.into_iter().any(|condition| condition.type_ == "Ready" && condition.status == "True")
+    let find = || async {
+        nodes
+            .list(&Default::default())
+            .await
+            .unwrap()
+            .items
+            .into_iter()
+            .find(|node| of_instance(node))
     };
-    let node = eventually("the node is ready", SOON, || async { find().await.filter(|node| ready(node)) }).await;
+    let ready = |node: &Node| {
+        let conditions = node
+            .status
+            .iter()
+            .flat_map(|status| status.conditions.iter().flatten());
+        conditions
+            .into_iter()
+            .any(|condition| condition.type_ == "Ready" && condition.status == "True")
+    };
+    let node = eventually("the node is ready", SOON, || async {
+        find().await.filter(|node| ready(node))
+    })
+    .await;
     let labels = node.metadata.labels.clone().unwrap();
     assert_eq!(labels["team"], "a");
     assert_eq!(labels["node.kubernetes.io/instance-type"], "m5.large");
-    assert_eq!(node.status.as_ref().unwrap().allocatable.as_ref().unwrap()["pods"].0, "20");
+    assert_eq!(
+        node.status.as_ref().unwrap().allocatable.as_ref().unwrap()["pods"].0,
+        "20"
+    );
 
     // A pod that tolerates nothing goes there, and runs.
     create::<Pod>(kube, json!({ "metadata": { "name": "work" }, "spec": { "containers": [{ "name": "a", "image": "pause" }] } })).await;
     let phase = |pod: &Pod| pod.status.as_ref().and_then(|status| status.phase.clone());
-    when(kube, "work", "a pod runs on the node", |pod| phase(pod).as_deref() == Some("Running")).await;
+    when(kube, "work", "a pod runs on the node", |pod| {
+        phase(pod).as_deref() == Some("Running")
+    })
+    .await;
 
-    let parameters = [("Action", "TerminateInstances"), ("Version", "2016-11-15"), ("InstanceId.1", instance.as_str())];
+    let parameters = [
+        ("Action", "TerminateInstances"),
+        ("Version", "2016-11-15"),
+        ("InstanceId.1", instance.as_str()),
+    ];
     let (status, text) = query(&endpoint, "ec2", &parameters).await;
     assert_eq!(status, 200, "{text}");
-    eventually("the node is gone", SOON, || async { find().await.is_none().then_some(()) }).await;
+    eventually("the node is gone", SOON, || async {
+        find().await.is_none().then_some(())
+    })
+    .await;
 }

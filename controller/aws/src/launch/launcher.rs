@@ -3,9 +3,9 @@
 use super::addresses::FreeAddresses;
 use super::error::LaunchError;
 use super::group::{Group, groups};
-use super::lost::launch_tag;
+use super::lost::{MAX_BATCH, launch_tag};
 use super::order::Order;
-use super::outcome::{FleetError, FleetInstance, Launched, again, outcome};
+use super::outcome::{FleetError, FleetInstance, Launched, again, merge, outcome, refused};
 use super::request::create_fleet;
 use super::templates::Templates;
 use crate::connect::Aws;
@@ -47,7 +47,8 @@ impl Launcher {
     }
 
     /// Buys an instance for each claim of the order. `unavailable` is read only; mark what the result calls short, in
-    /// success as in [`LaunchError::InsufficientCapacity`].
+    /// success as in [`LaunchError::InsufficientCapacity`]. An order for more than [`MAX_BATCH`] claims becomes several
+    /// calls; it fails only where all of them do.
     pub async fn launch(
         &self,
         order: &Order<'_>,
@@ -56,19 +57,17 @@ impl Launcher {
     ) -> Result<Launched, LaunchError> {
         let subnets = self.addresses().choose(order.class, unavailable, now);
         let groups = groups(order, &subnets)?;
-        let result = match self.attempt(order, &groups, 0, now).await {
-            Err(LaunchError::LaunchTemplateNotFound { cause }) => {
-                tracing::info!(error = %cause, "launch template is gone, making it again");
-                for group in &groups {
-                    self.templates.forget(&group.template.name());
-                }
-                self.attempt(order, &groups, 1, now).await
-            }
-            Err(LaunchError::Other { cause }) if cause.code() == "IdempotentParameterMismatch" => {
-                self.given_before(order, &groups, now).await
-            }
-            result => result,
-        };
+        let parts: Vec<Order<'_>> = order
+            .claims
+            .chunks(MAX_BATCH)
+            .map(|claims| Order {
+                claims,
+                ..order.clone()
+            })
+            .collect();
+        let results =
+            futures::future::join_all(parts.iter().map(|part| self.launch_part(part, &groups, now))).await;
+        let result = merge(parts.iter().zip(results));
         self.account(order, &result);
         result
     }
@@ -104,6 +103,27 @@ impl Launcher {
             .await
     }
 
+    async fn launch_part(
+        &self,
+        order: &Order<'_>,
+        groups: &[Group],
+        now: Timestamp,
+    ) -> Result<Launched, LaunchError> {
+        match self.attempt(order, groups, 0, now).await {
+            Err(LaunchError::LaunchTemplateNotFound { cause }) => {
+                tracing::info!(error = %cause, "launch template is gone, making it again");
+                for group in groups {
+                    self.templates.forget(&group.template.name());
+                }
+                self.attempt(order, groups, 1, now).await
+            }
+            Err(LaunchError::Other { cause }) if cause.code() == "IdempotentParameterMismatch" => {
+                self.given_before(order, groups, now).await
+            }
+            result => result,
+        }
+    }
+
     async fn attempt(
         &self,
         order: &Order<'_>,
@@ -118,7 +138,7 @@ impl Launcher {
             .send()
             .await
             .named(CREATE_FLEET);
-        let answer = answer.map_err(LaunchError::of)?;
+        let answer = answer.map_err(|cause| refused(order, cause))?;
         outcome(order, instances_in(&answer), &errors_in(&answer))
     }
 

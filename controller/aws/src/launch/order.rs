@@ -52,7 +52,7 @@ impl Tenancy {
 /// An instance for each of some claims that are equal but for their names.
 #[derive(Clone, Debug)]
 pub struct Order<'a> {
-    /// The claims, at least one and at most [`super::MAX_BATCH`].
+    /// The claims, at least one.
     pub claims: &'a [ClaimKey],
     /// Name of their pool.
     pub node_pool: &'a str,

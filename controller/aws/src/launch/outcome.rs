@@ -3,6 +3,7 @@
 use super::error::LaunchError;
 use super::lost::sorted;
 use super::order::{ClaimKey, Order};
+use crate::error::Error;
 use crate::instances::Instance;
 use crate::unavailable::Shortage;
 use joiner_core::catalogue::CapacityType;
@@ -105,6 +106,60 @@ pub(super) fn outcome(
         }
     }
     Ok(launched)
+}
+
+/// What the error of the call as a whole means: where EC2 is short of everything (a quota of the account), each of the
+/// plan's offerings is.
+pub(super) fn refused(order: &Order<'_>, cause: Error) -> LaunchError {
+    if !SHORT_OF_CAPACITY.contains(&cause.code()) {
+        return LaunchError::of(cause);
+    }
+    let capacity_type = order.plan.capacity_type.as_str();
+    let shortages = order.plan.choices.iter().map(|choice| {
+        let offering = Shortage::Offering {
+            capacity_type: capacity_type.to_owned(),
+            instance_type: choice.instance_type.to_string(),
+            zone: choice.zone.to_string(),
+        };
+        (offering, cause.code().to_owned())
+    });
+    LaunchError::InsufficientCapacity {
+        shortages: shortages.collect(),
+        detail: cause.to_string(),
+    }
+}
+
+/// The parts of an order as one result: an error only where no part gave an instance, and then the first.
+pub(super) fn merge<'a>(
+    parts: impl Iterator<Item = (&'a Order<'a>, Result<Launched, LaunchError>)>,
+) -> Result<Launched, LaunchError> {
+    let mut all = Launched::default();
+    let mut first = None;
+    for (order, result) in parts {
+        match result {
+            Ok(launched) => {
+                all.bought.extend(launched.bought);
+                all.unserved.extend(launched.unserved);
+                all.shortages.extend(launched.shortages);
+            }
+            Err(error) => {
+                all.unserved
+                    .extend(order.claims.iter().map(|claim| claim.name.clone()));
+                if let LaunchError::InsufficientCapacity { shortages, .. } = &error {
+                    all.shortages.extend(shortages.iter().cloned());
+                }
+                first.get_or_insert(error);
+            }
+        }
+    }
+    match first {
+        Some(error) if all.bought.is_empty() => Err(error),
+        Some(error) => {
+            tracing::warn!(%error, "some claims of an order got no instance");
+            Ok(all)
+        }
+        None => Ok(all),
+    }
 }
 
 /// An instance of an earlier, identical order.

@@ -2,9 +2,10 @@
 
 use super::group::groups;
 use super::lost::{client_token, find_lost, launch_tag};
-use super::outcome::{FleetError, FleetInstance, outcome};
+use super::outcome::{FleetError, FleetInstance, merge, outcome, refused};
 use super::*;
 use crate::catalogue::{self, Arch, Facts, Network, PriceBook, TypeFacts};
+use crate::error::{Answer, Error};
 use crate::instances::{Instance, State};
 use crate::node_class::NodeClass;
 use crate::selectors::FoundSubnet;
@@ -447,4 +448,50 @@ fn a_lost_instance_is_found_by_its_tags() {
         .map(|(claim, instance)| (claim.as_str(), instance.id.as_str()))
         .collect();
     assert_eq!(pairs, [("b", "i-2"), ("d", "i-3")]);
+}
+
+#[test]
+fn a_quota_of_the_account_makes_all_offerings_short() {
+    let store = Store::new(&[("m5.large", "us-west-2a"), ("m5.xlarge", "us-west-2b")]);
+    let answer = |code: &str| Answer {
+        operation: "ec2:CreateFleet",
+        code: code.to_owned(),
+        message: "words".to_owned(),
+        request_id: None,
+    };
+    match refused(&store.order(), Error::Refused(answer("VcpuLimitExceeded"))) {
+        LaunchError::InsufficientCapacity { shortages, .. } => assert_eq!(shortages.len(), 2),
+        other => panic!("{other:?}"),
+    }
+    assert!(matches!(
+        refused(&store.order(), Error::Throttled(answer("RequestLimitExceeded"))),
+        LaunchError::Throttled { .. }
+    ));
+}
+
+#[test]
+fn a_part_that_fails_does_not_lose_the_others() {
+    let mut store = Store::new(&[("m5.large", "us-west-2a")]);
+    store.claims = vec![claim("a"), claim("b")];
+    let order = store.order();
+    let parts: Vec<Order<'_>> = order
+        .claims
+        .chunks(1)
+        .map(|claims| Order {
+            claims,
+            ..order.clone()
+        })
+        .collect();
+    let good = || outcome(&parts[0], vec![instance("i-1")], &[]);
+    let bad = |part: &Order<'_>| outcome(part, Vec::new(), &[error("InsufficientInstanceCapacity")]);
+    let both = merge(parts.iter().zip([good(), bad(&parts[1])])).unwrap();
+    assert_eq!(
+        (both.bought.len(), both.unserved, both.shortages.len()),
+        (1, vec!["b".to_owned()], 1)
+    );
+    let none = merge(parts.iter().zip([bad(&parts[0]), bad(&parts[1])]));
+    assert!(
+        matches!(none, Err(LaunchError::InsufficientCapacity { .. })),
+        "{none:?}"
+    );
 }

@@ -65,7 +65,7 @@ fn python() -> PathBuf {
     if let Some(set) = std::env::var_os("JOINER_EMULATOR_PYTHON") {
         return set.into();
     }
-    let cache = PathBuf::from(std::env::var_os("HOME").unwrap_or_default()).join(".cache/joiner/python");
+    let cache = cache().join("python");
     let installed = std::fs::read_dir(&cache)
         .into_iter()
         .flatten()
@@ -80,6 +80,17 @@ fn python() -> PathBuf {
             cache.display()
         )
     })
+}
+
+/// Where `make tools` puts what it builds.
+fn cache() -> PathBuf {
+    let set = |name: &str| {
+        std::env::var_os(name)
+            .filter(|value| !value.is_empty())
+            .map(PathBuf::from)
+    };
+    let home = || set("HOME").unwrap_or_default().join(".cache");
+    set("JOINER_CACHE").unwrap_or_else(|| set("XDG_CACHE_HOME").unwrap_or_else(home).join("joiner"))
 }
 
 impl Cloud {

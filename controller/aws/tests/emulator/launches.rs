@@ -354,6 +354,33 @@ async fn a_batch_gives_each_claim_an_instance_and_a_killed_controller_finds_them
 }
 
 #[tokio::test]
+async fn an_order_for_many_claims_becomes_several_calls() {
+    let scene = Scene::new("many", "al2023@latest").await;
+    let launcher = Launcher::new(scene.aws.clone(), &scene.name);
+    let plan = scene.plan(&of(&["c6i.large"], "on-demand"));
+    let claims: Vec<ClaimKey> = (0..25)
+        .map(|number| claim(&format!("many-{number:02}")))
+        .collect();
+    let launched = launcher
+        .launch(
+            &scene.order(&claims, &plan),
+            &Unavailable::default(),
+            Timestamp::now(),
+        )
+        .await
+        .unwrap();
+    let ids: BTreeSet<String> = launched
+        .bought
+        .iter()
+        .map(|bought| bought.instance_id.clone())
+        .collect();
+    assert_eq!((ids.len(), launched.unserved.len()), (25, 0));
+    instances::terminate(&scene.aws, &ids.into_iter().collect::<Vec<_>>())
+        .await
+        .unwrap();
+}
+
+#[tokio::test]
 async fn an_order_given_twice_buys_once() {
     let scene = Scene::new("twice", "al2023@latest").await;
     let plan = scene.plan(&of(&["m5d.large"], "on-demand"));
@@ -545,4 +572,24 @@ async fn the_controllers_policy_allows_all_that_it_does_and_no_more() {
     };
     assert_eq!(reason, "CreateLaunchTemplateAuthCheckFailed");
     assert!(message.contains("ec2:CreateLaunchTemplate"), "{message}");
+}
+
+#[tokio::test]
+async fn zz_wide() {
+    let scene = Scene::new("wide", "al2023@latest").await;
+    let launcher = Launcher::new(scene.aws.clone(), &scene.name);
+    for (what, requirements) in [
+        ("od cmr", vec![Requirement::is("karpenter.sh/capacity-type", "on-demand"), Requirement::is_in("karpenter.k8s.aws/instance-category", ["c", "m", "r"])]),
+        ("spot all", vec![Requirement::is("karpenter.sh/capacity-type", "spot")]),
+        ("all", vec![]),
+    ] {
+        let plan = scene.plan(&requirements);
+        let claims = [claim(&format!("wide-{}", what.replace(' ', "-")))];
+        let order = scene.order(&claims, &plan);
+        let t = std::time::Instant::now();
+        let n = launcher.prepare(&order, &Unavailable::default(), Timestamp::now()).await.unwrap();
+        let a = t.elapsed();
+        let launched = launcher.launch(&order, &Unavailable::default(), Timestamp::now()).await.unwrap();
+        eprintln!("WIDE {what}: {} choices, {n} templates in {a:?}, fleet in {:?}: {:?}", plan.choices.len(), t.elapsed() - a, launched.bought[0].instance_type);
+    }
 }

@@ -10,7 +10,7 @@ use super::opened::Opened;
 use super::outcome::NewClaim;
 use crate::catalogue::InstanceType;
 use crate::money::Price;
-use crate::requirements::{Requirement, Requirements, Values};
+use crate::requirements::{Absence, Requirement, Requirements, Values};
 use crate::resources::Resources;
 use crate::snapshot::MinValuesPolicy;
 use crate::text::{Labels, Text};
@@ -84,24 +84,29 @@ pub(super) fn claim(
 /// The labels of the claim: the pool's, and of the labels that no instance type says a value that the requirements
 /// allow. Which one is the first, so that it is the same every time.
 fn labels(mut labels: Labels, requirements: &Requirements) -> Labels {
-    for requirement in requirements
-        .iter()
-        .filter(|it| !well_known::is_well_known(it.key()))
-    {
-        let value = match requirement.values() {
-            Values::Only(values) => values.first().cloned(),
-            Values::AllBut {
-                at_least,
-                at_most,
-                excluded,
-            } => at_least
-                .or(*at_most)
-                .map(|bound| Text::from(bound.to_string()))
-                .filter(|bound| !excluded.contains(bound)),
-        };
-        if let Some(value) = value {
+    for requirement in requirements.iter().filter(|it| !well_known::is_well_known(it.key())) {
+        if let Some(value) = some_value(requirement) {
             labels.entry(requirement.key().clone()).or_insert(value);
         }
     }
     labels
+}
+
+/// A value that the requirement allows, where the label must be there.
+fn some_value(requirement: &Requirement) -> Option<Text> {
+    match (requirement.values(), requirement.absence()) {
+        (Values::Only(values), _) => values.first().cloned(),
+        (Values::AllBut { .. }, Absence::Allowed) => None,
+        (Values::AllBut { excluded, at_least, at_most }, Absence::Refused) => {
+            // One more number than there are exclusions is enough to find one that is not excluded.
+            let tries = i64::try_from(excluded.len()).unwrap_or(0);
+            let near = |step: i64| match (at_least, at_most) {
+                (Some(low), _) => low.saturating_add(step),
+                (None, Some(high)) => high.saturating_sub(step),
+                (None, None) => step,
+            };
+            let mut numbers = (0..=tries).map(|step| Text::from(near(step).to_string()));
+            numbers.find(|number| requirement.allows(Some(number)))
+        }
+    }
 }

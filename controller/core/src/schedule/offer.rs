@@ -6,10 +6,12 @@ use std::rc::Rc;
 use super::misfit::Misfit;
 use crate::catalogue::{Catalogue, InstanceType};
 use crate::money::Price;
-use crate::requirements::{Requirements, Undefined};
+use crate::requirements::{Absence, Requirement, Requirements, Undefined};
 use crate::resources::{ResourceName, Resources};
 use crate::snapshot::{DaemonSet, HostPort, Node, Phase, Pool, Readiness, Snapshot};
 use crate::taints::{Taint, untolerated};
+use crate::text::Text;
+use crate::well_known;
 
 /// An instance type as one pool sells it.
 pub(super) struct Kind<'a> {
@@ -90,12 +92,17 @@ impl<'a> Offer<'a> {
             return Rc::clone(known);
         }
         let requirements = self.template.and(wanted);
+        // A label that is asked for must come from somewhere: the pool, the type or the offering.
+        let asked: Vec<&Text> = wanted
+            .iter()
+            .filter(|wanted| wanted.absence() == Absence::Refused && self.template.get(wanted.key()).is_none())
+            .map(Requirement::key)
+            .filter(|key| !well_known::is_said_by_offerings(key))
+            .collect();
+        let says = |it: &InstanceType| asked.iter().all(|key| it.requirements.get(key).is_some());
         let price = |kind: &Kind<'_>| {
-            if kind.it.suits(&requirements) {
-                kind.it.cheapest(&requirements)
-            } else {
-                None
-            }
+            let suits = kind.it.suits(&requirements) && says(kind.it);
+            if suits { kind.it.cheapest(&requirements) } else { None }
         };
         let prices = self.kinds.iter().map(price).collect();
         let profile = Rc::new(Profile { requirements, prices });

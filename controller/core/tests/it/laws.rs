@@ -20,6 +20,9 @@ fn wish() -> impl Strategy<Value = Option<Requirement>> {
         1 => prop_oneof![Just("amd64"), Just("arm64"), Just("mips")].prop_map(|arch| Some(Requirement::is(ARCH, arch))),
         1 => Just(Some(Requirement::is("karpenter.sh/capacity-type", "on-demand"))),
         1 => Just(Some(Requirement::parse("karpenter.k8s.aws/instance-cpu", "Gt", ["3"]).unwrap())),
+        1 => prop_oneof![Just("team"), Just("karpenter.k8s.aws/instance-gpu-name"), Just("karpenter.k8s.aws/nitro-sandbox")]
+            .prop_map(|key| Some(Requirement::exists(key))),
+        1 => Just(Some(Requirement::is("topology.k8s.aws/zone-id", "usw2-azb"))),
         1 => prop_oneof![Just("a"), Just("b")].prop_map(|team| Some(Requirement::is("team", team))),
     ]
 }
@@ -76,7 +79,7 @@ fn some_pool() -> impl Strategy<Value = Pool> {
         prop::option::of(0i64..40),
         prop::option::of(0i64..4),
         wish(),
-        any::<bool>(),
+        0u32..4,
         0u32..6,
     )
         .prop_map(|(weight, tainted, cpu, nodes, wish, teams, values)| {
@@ -90,8 +93,10 @@ fn some_pool() -> impl Strategy<Value = Pool> {
                 .chain(nodes.map(|nodes| ("nodes", nodes)))
                 .collect();
             wish.into_iter().for_each(|wish| pool.requirements.add(wish));
-            if teams {
-                pool.requirements.add(Requirement::is_in("team", ["a", "b"]));
+            match teams {
+                0 => pool.requirements.add(Requirement::is_in("team", ["a", "b"])),
+                1 => pool.requirements.add(Requirement::exists("team")),
+                _ => {}
             }
             if values > 3 {
                 let family = Requirement::exists("karpenter.k8s.aws/instance-family");

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use joiner_api::{EC2NodeClass, NodeClaim, NodePool};
+use joiner_core::resources::Resources;
 use joiner_core::snapshot::{PodKey, PodState};
 use joiner_core::text::Text;
 use k8s_openapi::api::apps::v1::DaemonSet;
@@ -57,15 +58,17 @@ impl Index {
         if !wanting {
             state.nominations.release(&key);
         }
+        let mut displaced = false;
         if let Some(node) = &node {
             state.on_node.entry(node.clone()).or_default().insert(key);
             if was_bound.is_none() || (ending && !was_ending) {
                 state.pod_event(node, now);
             }
+            displaced = was_bound.is_none() && state.release_overbooked(node);
             self.ring_for_node(&state, node);
         }
         drop(state);
-        if wanting && !was_wanting {
+        if displaced || (wanting && !was_wanting) {
             self.changes.provision.ring_plain();
         }
         if node.is_some() && (was_bound.is_none() || ending) {
@@ -347,6 +350,41 @@ impl Index {
 }
 
 impl State {
+    /// The scheduler need not put pods where they are meant to go: another may have taken the room of one that is meant for
+    /// `node`. Whoever does not fit any more is decided on anew; true if there is such a pod.
+    fn release_overbooked(&mut self, node: &Text) -> bool {
+        let Some(entry) = self.nodes.get(node) else {
+            return false;
+        };
+        let claim = entry
+            .node
+            .provider_id
+            .as_ref()
+            .and_then(|id| self.by_provider.get(id));
+        let places: Vec<&Text> = std::iter::once(node).chain(claim).collect();
+        let meant = self.nominations.meant_for(&places);
+        if meant.is_empty() {
+            return false;
+        }
+        let bound = self.on_node.get(node).into_iter().flatten();
+        let used: Resources = bound
+            .filter_map(|key| self.pods.get(key))
+            .map(|entry| &entry.pod.requests)
+            .sum();
+        let mut free = entry.node.allocatable.minus(&used);
+        let mut over = Vec::new();
+        for key in meant {
+            match self.pods.get(&key).map(|entry| &entry.pod.requests) {
+                Some(requests) if requests.fits(&free) => free = free.minus(requests),
+                _ => over.push(key),
+            }
+        }
+        for key in &over {
+            self.nominations.release(key);
+        }
+        !over.is_empty()
+    }
+
     /// A pod left its node.
     pub(super) fn unbind(&mut self, pod: &PodEntry, now: Timestamp) {
         let Some(node) = &pod.node else { return };

@@ -106,3 +106,18 @@ fn a_list_forgets_what_is_gone() {
     assert!(index.snapshot(at(1)).nodes.is_empty());
     assert_eq!(index.unsynced().len(), 7);
 }
+
+#[test]
+fn a_pod_whose_room_was_taken_is_decided_on_anew() {
+    let index = Index::new(Settings::default());
+    index.claim(&claim(1, Some("aws:///us-west-2a/i-1")));
+    let mut small = node(2);
+    small.status = read(json!({"allocatable": {"pods": "1"}}));
+    index.node(&small);
+    index.pod(&pod("meant", 3, None, "Pending"), at(1));
+    let key = PodKey::new("shop", "meant");
+    index.nominate(std::slice::from_ref(&key), &"default-abcde".into());
+    assert_eq!(index.snapshot(at(2)).nodes[0].nominated.len(), 1);
+    index.pod(&pod("thief", 4, Some("ip-10-0-1-5"), "Pending"), at(3));
+    assert!(index.snapshot(at(4)).nodes[0].nominated.is_empty());
+}

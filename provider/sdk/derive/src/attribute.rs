@@ -29,8 +29,15 @@ pub(crate) struct Options {
 
 impl Options {
     pub(crate) fn read(field: &Field) -> syn::Result<Self> {
-        let mut options = Self { description: doc(&field.attrs), ..Self::default() };
-        for attribute in field.attrs.iter().filter(|attribute| attribute.path().is_ident("tf")) {
+        let mut options = Self {
+            description: doc(&field.attrs),
+            ..Self::default()
+        };
+        for attribute in field
+            .attrs
+            .iter()
+            .filter(|attribute| attribute.path().is_ident("tf"))
+        {
             attribute.parse_nested_meta(|meta| options.option(&meta))?;
         }
         options.check(field)?;
@@ -59,7 +66,8 @@ impl Options {
             "validate" => {
                 let list;
                 parenthesized!(list in meta.input);
-                self.validators.extend(Punctuated::<Expr, Token![,]>::parse_terminated(&list)?);
+                self.validators
+                    .extend(Punctuated::<Expr, Token![,]>::parse_terminated(&list)?);
             }
             _ => {
                 return Err(meta.error(
@@ -73,13 +81,36 @@ impl Options {
 
     fn check(&self, field: &Field) -> syn::Result<()> {
         let problem = match self {
-            Self { required: true, optional: true, .. } => "an attribute is required or optional, not both",
-            Self { required: true, computed: true, .. } => "a required attribute cannot be computed",
-            Self { required: true, default: Some(_), .. } => "a required attribute cannot have a default",
-            Self { write_only: true, computed: true, .. } | Self { write_only: true, default: Some(_), .. } => {
-                "a write-only attribute cannot be computed or have a default"
+            Self {
+                required: true,
+                optional: true,
+                ..
+            } => "an attribute is required or optional, not both",
+            Self {
+                required: true,
+                computed: true,
+                ..
+            } => "a required attribute cannot be computed",
+            Self {
+                required: true,
+                default: Some(_),
+                ..
+            } => "a required attribute cannot have a default",
+            Self {
+                write_only: true,
+                computed: true,
+                ..
             }
-            Self { json: Some(_), json_skip: true, .. } => "an attribute has a JSON name or is skipped, not both",
+            | Self {
+                write_only: true,
+                default: Some(_),
+                ..
+            } => "a write-only attribute cannot be computed or have a default",
+            Self {
+                json: Some(_),
+                json_skip: true,
+                ..
+            } => "an attribute has a JSON name or is skipped, not both",
             _ => return Ok(()),
         };
         Err(syn::Error::new_spanned(field, problem))
@@ -90,12 +121,15 @@ impl Options {
 pub(crate) fn doc(attributes: &[Attribute]) -> String {
     let lines = attributes.iter().filter_map(|attribute| match &attribute.meta {
         Meta::NameValue(pair) if pair.path.is_ident("doc") => match &pair.value {
-            Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text.value()),
+            Expr::Lit(ExprLit {
+                lit: Lit::Str(text), ..
+            }) => Some(text.value()),
             _ => None,
         },
         _ => None,
     });
-    let lines: Vec<String> =
-        lines.map(|line| line.strip_prefix(' ').unwrap_or(&line).trim_end().to_owned()).collect();
+    let lines: Vec<String> = lines
+        .map(|line| line.strip_prefix(' ').unwrap_or(&line).trim_end().to_owned())
+        .collect();
     lines.join("\n").trim().to_owned()
 }

@@ -13,19 +13,30 @@ pub(crate) fn model(input: &DeriveInput) -> syn::Result<TokenStream> {
         return Err(syn::Error::new_spanned(&input.ident, "Model is for structs"));
     };
     let Fields::Named(fields) = &data.fields else {
-        return Err(syn::Error::new_spanned(&input.ident, "Model is for structs with named fields"));
+        return Err(syn::Error::new_spanned(
+            &input.ident,
+            "Model is for structs with named fields",
+        ));
     };
     let mut attributes = Vec::new();
     let (mut names, mut idents) = (Vec::new(), Vec::new());
     for field in &fields.named {
         let options = Options::read(field)?;
-        let Some(ident) = field.ident.as_ref() else { continue };
-        let name = options.rename.as_ref().map_or_else(|| ident.unraw().to_string().to_snake_case(), syn::LitStr::value);
+        let Some(ident) = field.ident.as_ref() else {
+            continue;
+        };
+        let name = options
+            .rename
+            .as_ref()
+            .map_or_else(|| ident.unraw().to_string().to_snake_case(), syn::LitStr::value);
         attributes.push(attribute(field, &name, &options));
         names.push(name);
         idents.push(ident);
     }
-    let locals: Vec<_> = idents.iter().map(|ident| format_ident!("field_{}", ident.unraw())).collect();
+    let locals: Vec<_> = idents
+        .iter()
+        .map(|ident| format_ident!("field_{}", ident.unraw()))
+        .collect();
     let (ident, description) = (&input.ident, doc(&input.attrs));
     let (impl_generics, type_generics, where_clause) = input.generics.split_for_impl();
     Ok(quote! {
@@ -82,13 +93,22 @@ fn attribute(field: &Field, name: &str, options: &Options) -> TokenStream {
     for (set, setting) in [
         (options.sensitive, quote!(attribute.sensitive = true;)),
         (options.write_only, quote!(attribute.write_only = true;)),
-        (options.requires_replace, quote!(attribute.behaviour.requires_replace = true;)),
+        (
+            options.requires_replace,
+            quote!(attribute.behaviour.requires_replace = true;),
+        ),
         (
             options.requires_replace_if_configured,
             quote!(attribute.behaviour.requires_replace_if_configured = true;),
         ),
-        (options.use_state_for_unknown, quote!(attribute.behaviour.use_state_for_unknown = true;)),
-        (options.json_skip, quote!(attribute.json = ::tfplugin::schema::JsonName::Skipped;)),
+        (
+            options.use_state_for_unknown,
+            quote!(attribute.behaviour.use_state_for_unknown = true;),
+        ),
+        (
+            options.json_skip,
+            quote!(attribute.json = ::tfplugin::schema::JsonName::Skipped;),
+        ),
     ] {
         if set {
             settings.push(setting);
@@ -133,7 +153,12 @@ fn attribute(field: &Field, name: &str, options: &Options) -> TokenStream {
 fn mode(options: &Options) -> TokenStream {
     let mode = match options {
         Options { required: true, .. } => quote!(Required),
-        Options { default: Some(_), .. } | Options { optional: true, computed: true, .. } => quote!(OptionalComputed),
+        Options { default: Some(_), .. }
+        | Options {
+            optional: true,
+            computed: true,
+            ..
+        } => quote!(OptionalComputed),
         Options { computed: true, .. } => quote!(Computed),
         _ => quote!(Optional),
     };

@@ -25,5 +25,7 @@ use syn::{DeriveInput, parse_macro_input};
 #[proc_macro_derive(Model, attributes(tf))]
 pub fn derive_model(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
-    expand::model(&input).unwrap_or_else(|error| error.to_compile_error()).into()
+    expand::model(&input)
+        .unwrap_or_else(|error| error.to_compile_error())
+        .into()
 }

@@ -7,7 +7,9 @@ mod thing;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use tfplugin::{Configured, Context, Diagnostics, Field, Model, Offers, Provider, ServeOptions, async_trait, serve};
+use tfplugin::{
+    Configured, Context, Diagnostics, Field, Model, Offers, Provider, ServeOptions, async_trait, serve,
+};
 
 /// Keeps things as JSON files in a folder.
 #[derive(Clone, Debug, Model)]
@@ -46,5 +48,11 @@ impl Provider for FolderProvider {
 }
 
 fn main() -> ExitCode {
-    serve(ServeOptions { address: "example.com/test/folder", version: "0.1.0" }, FolderProvider)
+    serve(
+        ServeOptions {
+            address: "example.com/test/folder",
+            version: "0.1.0",
+        },
+        FolderProvider,
+    )
 }

@@ -1,8 +1,8 @@
 //! A data source, an ephemeral resource and a function.
 
 use tfplugin::{
-    Arguments, Context, DataSource, Diagnostics, EphemeralResource, Field, Function, FunctionError, Model, Opened, Parameter,
-    Private, Signature, Type, Value, async_trait,
+    Arguments, Context, DataSource, Diagnostics, EphemeralResource, Field, Function, FunctionError, Model,
+    Opened, Parameter, Private, Signature, Type, Value, async_trait,
 };
 
 use crate::store::Store;
@@ -33,7 +33,11 @@ impl DataSource for ThingData {
         let name = config.name.as_str().unwrap_or_default();
         let thing = ctx.ready()?.get(name)?.ok_or_else(|| {
             let mut missing = Diagnostics::new();
-            missing.error_at("name", "No such thing", format!("There is no thing {name:?} in the provider's folder."));
+            missing.error_at(
+                "name",
+                "No such thing",
+                format!("There is no thing {name:?} in the provider's folder."),
+            );
             missing
         })?;
         config.revision = Field::from_option(thing["revision"].as_i64());
@@ -64,8 +68,15 @@ impl EphemeralResource for TokenResource {
     }
 
     async fn open(&self, _: &Context<Store>, mut config: Token) -> Result<Opened<Token>, Diagnostics> {
-        config.token = config.audience.clone().map(|audience| format!("token-for-{audience}"));
-        Ok(Opened { result: config, renew_at: None, private: Private::default() })
+        config.token = config
+            .audience
+            .clone()
+            .map(|audience| format!("token-for-{audience}"));
+        Ok(Opened {
+            result: config,
+            renew_at: None,
+            private: Private::default(),
+        })
     }
 }
 

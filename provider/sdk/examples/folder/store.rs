@@ -27,7 +27,9 @@ impl Store {
 
     pub(crate) fn get(&self, name: &str) -> Result<Option<Value>, Diagnostics> {
         match std::fs::read(self.file(name)) {
-            Ok(bytes) => serde_json::from_slice(&bytes).map(Some).map_err(|error| failed("read", name, &error.into())),
+            Ok(bytes) => serde_json::from_slice(&bytes)
+                .map(Some)
+                .map_err(|error| failed("read", name, &error.into())),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(failed("read", name, &error)),
         }
@@ -42,5 +44,8 @@ impl Store {
 }
 
 fn failed(what: &str, name: &str, error: &io::Error) -> Diagnostics {
-    Diagnostics::error("Thing not reachable", format!("The thing {name:?} could not be {what}: {error}."))
+    Diagnostics::error(
+        "Thing not reachable",
+        format!("The thing {name:?} could not be {what}: {error}."),
+    )
 }

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use serde_json::json;
 use tfplugin::{
-    ApplyRequest, Context, Diagnostic, Diagnostics, Field, Identity, ImportBy, Model, Number, Plan, PlanRequest, Resource,
-    State, Timeouts, Value, async_trait, validate,
+    ApplyRequest, Context, Diagnostic, Diagnostics, Field, Identity, ImportBy, Model, Number, Plan,
+    PlanRequest, Resource, State, Timeouts, Value, async_trait, validate,
 };
 
 use crate::store::Store;
@@ -96,14 +96,22 @@ type ThingState = State<Thing, ThingIdentity>;
 
 impl ThingResource {
     /// Fills in what only the apply knows, and stores the whole.
-    fn write(&self, store: &Store, request: ApplyRequest<Thing, ThingIdentity>, revision: i64) -> Result<ThingState, Diagnostics> {
+    fn write(
+        &self,
+        store: &Store,
+        request: ApplyRequest<Thing, ThingIdentity>,
+        revision: i64,
+    ) -> Result<ThingState, Diagnostics> {
         let mut thing = request.planned;
         let name = thing.name.as_str().unwrap_or_default().to_owned();
         if thing.id.is_unknown() {
             thing.id = Field::Known(format!("thing-{name}"));
         }
         if thing.secret_length.is_unknown() {
-            thing.secret_length = request.config.secret.map(|secret| i64::try_from(secret.len()).unwrap_or(i64::MAX));
+            thing.secret_length = request
+                .config
+                .secret
+                .map(|secret| i64::try_from(secret.len()).unwrap_or(i64::MAX));
         }
         thing.revision = Field::Known(revision);
         if let Field::Known(spec) = &mut thing.spec {
@@ -118,8 +126,13 @@ impl ThingResource {
             }
             spec.weight = Field::Known(weight);
         }
-        store.put(&name, &json!({ "revision": revision, "size": thing.size.known().map(ToString::to_string) }))?;
-        Ok(State::new(thing).with_identity(ThingIdentity { name: Field::Known(name) }))
+        store.put(
+            &name,
+            &json!({ "revision": revision, "size": thing.size.known().map(ToString::to_string) }),
+        )?;
+        Ok(State::new(thing).with_identity(ThingIdentity {
+            name: Field::Known(name),
+        }))
     }
 }
 
@@ -136,7 +149,11 @@ impl Resource for ThingResource {
     async fn validate(&self, _: &Context<Store>, config: &Thing) -> Result<(), Diagnostics> {
         if config.secret.is_null() && config.secret_version.is_known() {
             let mut found = Diagnostics::new();
-            found.error_at("secret_version", "No secret", "secret_version is set, but secret is not. Set it, or drop both.");
+            found.error_at(
+                "secret_version",
+                "No secret",
+                "secret_version is set, but secret is not. Set it, or drop both.",
+            );
             return Err(found);
         }
         Ok(())
@@ -149,25 +166,35 @@ impl Resource for ThingResource {
         plan: &mut Plan<Thing, ThingIdentity>,
     ) -> Result<(), Diagnostics> {
         // With an unknown folder nobody knows whether the thing is there: plan an update, look again at apply.
-        let Some(prior) = &request.prior else { return Ok(()) };
+        let Some(prior) = &request.prior else {
+            return Ok(());
+        };
         if ctx.is_unknown_until_apply() {
-            plan.planned.id = Field::Unknown;
+            plan.assume_changed();
         } else if !plan.changed {
             let store = ctx.ready()?;
             let name = prior.name.as_str().unwrap_or_default();
             if store.get(name)?.is_none() {
-                plan.planned.id = Field::Unknown;
+                plan.assume_changed();
             }
         }
         Ok(())
     }
 
-    async fn create(&self, ctx: &Context<Store>, request: ApplyRequest<Thing, ThingIdentity>) -> Result<ThingState, Diagnostics> {
+    async fn create(
+        &self,
+        ctx: &Context<Store>,
+        request: ApplyRequest<Thing, ThingIdentity>,
+    ) -> Result<ThingState, Diagnostics> {
         let store = ctx.ready()?;
         match request.planned.policy.as_str() {
             Some("Panic") => std::panic::panic_any("a thing panicked".to_owned()),
             Some("Slow") => {
-                let limit = tfplugin::timeout_or(&request.planned.timeouts, |timeouts| &timeouts.create, Duration::from_secs(30));
+                let limit = tfplugin::timeout_or(
+                    &request.planned.timeouts,
+                    |timeouts| &timeouts.create,
+                    Duration::from_secs(30),
+                );
                 tokio::select! {
                     () = ctx.cancellation().cancelled() => {
                         ctx.report(Diagnostic::warning("Interrupted", "The thing was not finished."));
@@ -180,13 +207,21 @@ impl Resource for ThingResource {
         self.write(&store, request, 1)
     }
 
-    async fn read(&self, ctx: &Context<Store>, mut state: ThingState) -> Result<Option<ThingState>, Diagnostics> {
+    async fn read(
+        &self,
+        ctx: &Context<Store>,
+        mut state: ThingState,
+    ) -> Result<Option<ThingState>, Diagnostics> {
         if ctx.is_unknown_until_apply() {
             return Ok(Some(state));
         }
         let name = state.model.name.clone().known_or_default();
-        let Some(thing) = ctx.ready()?.get(&name)? else { return Ok(None) };
-        state.identity = Some(ThingIdentity { name: state.model.name.clone() });
+        let Some(thing) = ctx.ready()?.get(&name)? else {
+            return Ok(None);
+        };
+        state.identity = Some(ThingIdentity {
+            name: state.model.name.clone(),
+        });
         state.model.revision = Field::from_option(thing["revision"].as_i64());
         state.model.id = Field::Known(format!("thing-{name}"));
         Ok(Some(state))
@@ -206,12 +241,20 @@ impl Resource for ThingResource {
         ctx.ready()?.remove(state.model.name.as_str().unwrap_or_default())
     }
 
-    async fn import(&self, _: &Context<Store>, by: ImportBy<ThingIdentity>) -> Result<Vec<ThingState>, Diagnostics> {
+    async fn import(
+        &self,
+        _: &Context<Store>,
+        by: ImportBy<ThingIdentity>,
+    ) -> Result<Vec<ThingState>, Diagnostics> {
         let name = match by {
             ImportBy::Id(id) => Field::Known(id),
             ImportBy::Identity(identity) => identity.name,
         };
-        let thing = Thing { name: name.clone(), policy: Field::Known("Keep".to_owned()), ..Thing::default() };
+        let thing = Thing {
+            name: name.clone(),
+            policy: Field::Known("Keep".to_owned()),
+            ..Thing::default()
+        };
         Ok(vec![State::new(thing).with_identity(ThingIdentity { name })])
     }
 }

@@ -25,7 +25,10 @@ struct Erased<S> {
 }
 
 pub(crate) fn erase_data_source<S: DataSource>(source: S) -> Arc<dyn AnyDataSource<S::Data>> {
-    Arc::new(Erased { source, schema: OnceLock::new() })
+    Arc::new(Erased {
+        source,
+        schema: OnceLock::new(),
+    })
 }
 
 #[async_trait]

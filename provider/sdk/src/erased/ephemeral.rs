@@ -28,7 +28,10 @@ struct Erased<E> {
 }
 
 pub(crate) fn erase_ephemeral<E: EphemeralResource>(ephemeral: E) -> Arc<dyn AnyEphemeral<E::Data>> {
-    Arc::new(Erased { ephemeral, schema: OnceLock::new() })
+    Arc::new(Erased {
+        ephemeral,
+        schema: OnceLock::new(),
+    })
 }
 
 #[async_trait]
@@ -46,8 +49,16 @@ impl<E: EphemeralResource> AnyEphemeral<E::Data> for Erased<E> {
     }
 
     async fn open(&self, ctx: &Context<E::Data>, config: &Value) -> Result<Opened<Value>, Diagnostics> {
-        let Opened { result, renew_at, private } = self.ephemeral.open(ctx, E::Model::read(config)?).await?;
-        Ok(Opened { result: result.to_value(), renew_at, private })
+        let Opened {
+            result,
+            renew_at,
+            private,
+        } = self.ephemeral.open(ctx, E::Model::read(config)?).await?;
+        Ok(Opened {
+            result: result.to_value(),
+            renew_at,
+            private,
+        })
     }
 
     async fn renew(&self, ctx: &Context<E::Data>, private: Private) -> Result<Renewed, Diagnostics> {

@@ -11,7 +11,11 @@ pub(crate) fn patch(before: &Value, after: &Value, target: &mut Value) {
     match (before, after, &mut *target) {
         (Value::Object(before), Value::Object(after), Value::Object(target)) => {
             for (name, after) in after {
-                patch(before.get(name).unwrap_or(&Value::Null), after, target.entry(name.clone()).or_default());
+                patch(
+                    before.get(name).unwrap_or(&Value::Null),
+                    after,
+                    target.entry(name.clone()).or_default(),
+                );
             }
         }
         (Value::List(before), Value::List(after), Value::List(target))

@@ -32,6 +32,7 @@ pub(crate) struct PlanOutput {
     pub(crate) private: Private,
     pub(crate) identity: Option<Value>,
     pub(crate) replace: Vec<AttributePath>,
+    pub(crate) assume_changed: bool,
 }
 
 #[async_trait]
@@ -44,7 +45,12 @@ pub(crate) trait AnyResource<D>: Send + Sync {
     async fn plan_destroy(&self, ctx: &Context<D>, state: RawState) -> Result<(), Diagnostics>;
     async fn create(&self, ctx: &Context<D>, request: RawApply) -> Result<RawState, Diagnostics>;
     async fn read(&self, ctx: &Context<D>, state: RawState) -> Result<Option<RawState>, Diagnostics>;
-    async fn update(&self, ctx: &Context<D>, prior: RawState, request: RawApply) -> Result<RawState, Diagnostics>;
+    async fn update(
+        &self,
+        ctx: &Context<D>,
+        prior: RawState,
+        request: RawApply,
+    ) -> Result<RawState, Diagnostics>;
     async fn delete(&self, ctx: &Context<D>, state: RawState) -> Result<(), Diagnostics>;
     async fn import(&self, ctx: &Context<D>, by: ImportBy<Value>) -> Result<Vec<RawState>, Diagnostics>;
     async fn upgrade(&self, version: i64, state: serde_json::Value) -> Result<Value, Diagnostics>;
@@ -58,7 +64,11 @@ struct Erased<R: Resource> {
 }
 
 pub(crate) fn erase_resource<R: Resource>(resource: R) -> Arc<dyn AnyResource<R::Data>> {
-    Arc::new(Erased { resource, schema: OnceLock::new(), identity: OnceLock::new() })
+    Arc::new(Erased {
+        resource,
+        schema: OnceLock::new(),
+        identity: OnceLock::new(),
+    })
 }
 
 fn typed<M: AttributeValue>(value: &Value) -> Result<M, Diagnostics> {
@@ -80,7 +90,10 @@ fn typed_state<M: Model, I: Identity>(state: RawState) -> Result<State<M, I>, Di
 fn raw_state<M: Model, I: Identity>(state: State<M, I>) -> RawState {
     State {
         model: state.model.to_value(),
-        identity: state.identity.filter(|_| I::PRESENT).map(|identity| identity.to_value()),
+        identity: state
+            .identity
+            .filter(|_| I::PRESENT)
+            .map(|identity| identity.to_value()),
         private: state.private,
     }
 }
@@ -105,7 +118,9 @@ impl<R: Resource> AnyResource<R::Data> for Erased<R> {
     }
 
     fn identity_schema(&self) -> Option<&Schema> {
-        self.identity.get_or_init(|| R::Identity::PRESENT.then(|| R::Identity::schema(R::Identity::VERSION))).as_ref()
+        self.identity
+            .get_or_init(|| R::Identity::PRESENT.then(|| R::Identity::schema(R::Identity::VERSION)))
+            .as_ref()
     }
 
     async fn validate(&self, ctx: &Context<R::Data>, config: &Value) -> Result<(), Diagnostics> {
@@ -113,7 +128,12 @@ impl<R: Resource> AnyResource<R::Data> for Erased<R> {
     }
 
     async fn plan(&self, ctx: &Context<R::Data>, input: PlanInput) -> Result<PlanOutput, Diagnostics> {
-        let PlanInput { raw, mut planned, private, identity } = input;
+        let PlanInput {
+            raw,
+            mut planned,
+            private,
+            identity,
+        } = input;
         let changed = planned != raw.prior;
         let mut plan: Plan<R::Model, R::Identity> = Plan {
             planned: typed(&planned)?,
@@ -121,16 +141,25 @@ impl<R: Resource> AnyResource<R::Data> for Erased<R> {
             identity: typed_option(identity.as_ref())?,
             changed,
             replace: Vec::new(),
+            assume_changed: false,
         };
         let before = plan.planned.to_value();
-        let request = PlanRequest { config: typed(&raw.config)?, prior: typed_option(Some(&raw.prior))?, raw };
+        let request = PlanRequest {
+            config: typed(&raw.config)?,
+            prior: typed_option(Some(&raw.prior))?,
+            raw,
+        };
         self.resource.plan(ctx, &request, &mut plan).await?;
         patch(&before, &plan.planned.to_value(), &mut planned);
         Ok(PlanOutput {
             planned,
             private: plan.private,
-            identity: plan.identity.filter(|_| R::Identity::PRESENT).map(|identity| identity.to_value()),
+            identity: plan
+                .identity
+                .filter(|_| R::Identity::PRESENT)
+                .map(|identity| identity.to_value()),
             replace: plan.replace,
+            assume_changed: plan.assume_changed,
         })
     }
 
@@ -139,27 +168,48 @@ impl<R: Resource> AnyResource<R::Data> for Erased<R> {
     }
 
     async fn create(&self, ctx: &Context<R::Data>, request: RawApply) -> Result<RawState, Diagnostics> {
-        self.resource.create(ctx, typed_apply(request)?).await.map(raw_state)
+        self.resource
+            .create(ctx, typed_apply(request)?)
+            .await
+            .map(raw_state)
     }
 
     async fn read(&self, ctx: &Context<R::Data>, state: RawState) -> Result<Option<RawState>, Diagnostics> {
         Ok(self.resource.read(ctx, typed_state(state)?).await?.map(raw_state))
     }
 
-    async fn update(&self, ctx: &Context<R::Data>, prior: RawState, request: RawApply) -> Result<RawState, Diagnostics> {
-        self.resource.update(ctx, typed_state(prior)?, typed_apply(request)?).await.map(raw_state)
+    async fn update(
+        &self,
+        ctx: &Context<R::Data>,
+        prior: RawState,
+        request: RawApply,
+    ) -> Result<RawState, Diagnostics> {
+        self.resource
+            .update(ctx, typed_state(prior)?, typed_apply(request)?)
+            .await
+            .map(raw_state)
     }
 
     async fn delete(&self, ctx: &Context<R::Data>, state: RawState) -> Result<(), Diagnostics> {
         self.resource.delete(ctx, typed_state(state)?).await
     }
 
-    async fn import(&self, ctx: &Context<R::Data>, by: ImportBy<Value>) -> Result<Vec<RawState>, Diagnostics> {
+    async fn import(
+        &self,
+        ctx: &Context<R::Data>,
+        by: ImportBy<Value>,
+    ) -> Result<Vec<RawState>, Diagnostics> {
         let by = match by {
             ImportBy::Id(id) => ImportBy::Id(id),
             ImportBy::Identity(identity) => ImportBy::Identity(typed(&identity)?),
         };
-        Ok(self.resource.import(ctx, by).await?.into_iter().map(raw_state).collect())
+        Ok(self
+            .resource
+            .import(ctx, by)
+            .await?
+            .into_iter()
+            .map(raw_state)
+            .collect())
     }
 
     async fn upgrade(&self, version: i64, state: serde_json::Value) -> Result<Value, Diagnostics> {

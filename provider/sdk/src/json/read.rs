@@ -25,12 +25,19 @@ pub struct FromJson<M> {
 /// # Errors
 /// Members of another type than their attribute's, each with its attribute path.
 pub fn from_json<M: Model>(json: &Json) -> Result<FromJson<M>, Diagnostics> {
-    let mut reader = Reader { ignored: Vec::new(), steps: Vec::new(), errors: Diagnostics::new() };
+    let mut reader = Reader {
+        ignored: Vec::new(),
+        steps: Vec::new(),
+        errors: Diagnostics::new(),
+    };
     let value = reader.object(json, &M::attributes(), &AttributePath::root());
     if reader.errors.has_errors() {
         return Err(reader.errors);
     }
-    Ok(FromJson { model: M::read(&value)?, ignored: reader.ignored })
+    Ok(FromJson {
+        model: M::read(&value)?,
+        ignored: reader.ignored,
+    })
 }
 
 struct Reader {
@@ -49,7 +56,8 @@ impl Reader {
 
     fn misfit(&mut self, path: &AttributePath, expected: &str, found: &Json) -> Value {
         let detail = format!("Expected {expected}, found {found}.");
-        self.errors.push(Diagnostic::error("Unsuitable value", detail).at(path.clone()));
+        self.errors
+            .push(Diagnostic::error("Unsuitable value", detail).at(path.clone()));
         Value::Null
     }
 
@@ -66,7 +74,9 @@ impl Reader {
                 let value = match members.get(&name) {
                     Some(member) => {
                         let path = path.attribute(attribute.name.as_str());
-                        self.within(JsonStep::Key(name.clone()), |reader| reader.attribute(member, attribute, &path))
+                        self.within(JsonStep::Key(name.clone()), |reader| {
+                            reader.attribute(member, attribute, &path)
+                        })
                     }
                     None => Value::Null,
                 };
@@ -91,15 +101,23 @@ impl Reader {
             (Shape::Nested(nesting @ (Nesting::List | Nesting::Set), nested), Json::Array(elements)) => {
                 let elements = elements.iter().enumerate().map(|(index, element)| {
                     let path = path.index(index);
-                    self.within(JsonStep::Index(index), |reader| reader.object(element, nested, &path))
+                    self.within(JsonStep::Index(index), |reader| {
+                        reader.object(element, nested, &path)
+                    })
                 });
                 let elements: Vec<Value> = elements.collect();
-                if *nesting == Nesting::Set { Value::set(elements) } else { Value::List(elements) }
+                if *nesting == Nesting::Set {
+                    Value::set(elements)
+                } else {
+                    Value::List(elements)
+                }
             }
             (Shape::Nested(Nesting::Map, nested), Json::Object(members)) => {
                 let members = members.iter().map(|(key, member)| {
                     let path = path.key(key.as_str());
-                    let value = self.within(JsonStep::Key(key.clone()), |reader| reader.object(member, nested, &path));
+                    let value = self.within(JsonStep::Key(key.clone()), |reader| {
+                        reader.object(member, nested, &path)
+                    });
                     (key.clone(), value)
                 });
                 Value::Map(members.collect())
@@ -113,18 +131,26 @@ impl Reader {
             (_, Json::Null) => Value::Null,
             (Type::Dynamic, json) => dynamic(json),
             (Type::Bool, Json::Bool(value)) => Value::Bool(*value),
-            (Type::Number, Json::Number(number)) => {
-                number.to_string().parse().map_or_else(|_| self.misfit(path, "a number", json), Value::Number)
-            }
+            (Type::Number, Json::Number(number)) => number
+                .to_string()
+                .parse()
+                .map_or_else(|_| self.misfit(path, "a number", json), Value::Number),
             (Type::String, Json::String(text)) => Value::string(text.as_str()),
             // Kubernetes' "int or string" fields are strings for us.
             (Type::String, Json::Number(number)) => Value::string(number.to_string()),
-            (Type::List(element), Json::Array(elements)) => Value::List(self.elements(elements, element, path)),
+            (Type::List(element), Json::Array(elements)) => {
+                Value::List(self.elements(elements, element, path))
+            }
             (Type::Set(element), Json::Array(elements)) => Value::set(self.elements(elements, element, path)),
             (Type::Map(element), Json::Object(members)) => {
                 let members = members.iter().map(|(key, member)| {
                     let path = path.key(key.as_str());
-                    (key.clone(), self.within(JsonStep::Key(key.clone()), |reader| reader.plain(member, element, &path)))
+                    (
+                        key.clone(),
+                        self.within(JsonStep::Key(key.clone()), |reader| {
+                            reader.plain(member, element, &path)
+                        }),
+                    )
                 });
                 Value::Map(members.collect())
             }
@@ -132,17 +158,23 @@ impl Reader {
                 let attributes = types.iter().map(|(name, ty)| {
                     let value = members.get(name).map_or(Value::Null, |member| {
                         let path = path.attribute(name.as_str());
-                        self.within(JsonStep::Key(name.clone()), |reader| reader.plain(member, ty, &path))
+                        self.within(JsonStep::Key(name.clone()), |reader| {
+                            reader.plain(member, ty, &path)
+                        })
                     });
                     (name.clone(), value)
                 });
                 Value::Object(attributes.collect())
             }
             (Type::Tuple(types), Json::Array(elements)) if types.len() == elements.len() => {
-                let elements = elements.iter().zip(types).enumerate().map(|(index, (element, ty))| {
-                    let path = path.index(index);
-                    self.within(JsonStep::Index(index), |reader| reader.plain(element, ty, &path))
-                });
+                let elements = elements
+                    .iter()
+                    .zip(types)
+                    .enumerate()
+                    .map(|(index, (element, ty))| {
+                        let path = path.index(index);
+                        self.within(JsonStep::Index(index), |reader| reader.plain(element, ty, &path))
+                    });
                 Value::Tuple(elements.collect())
             }
             (ty, other) => self.misfit(path, &ty.to_string(), other),
@@ -161,14 +193,21 @@ impl Reader {
 /// JSON of any shape as a value that carries its type: objects and tuples, as a core's `jsondecode` makes them.
 pub(crate) fn dynamic(json: &Json) -> Value {
     let (ty, value) = typed(json);
-    if value.is_null() { Value::Null } else { Value::Dynamic(Box::new((ty, value))) }
+    if value.is_null() {
+        Value::Null
+    } else {
+        Value::Dynamic(Box::new((ty, value)))
+    }
 }
 
 fn typed(json: &Json) -> (Type, Value) {
     match json {
         Json::Null => (Type::Dynamic, Value::Null),
         Json::Bool(value) => (Type::Bool, Value::Bool(*value)),
-        Json::Number(number) => (Type::Number, number.to_string().parse().map_or(Value::Null, Value::Number)),
+        Json::Number(number) => (
+            Type::Number,
+            number.to_string().parse().map_or(Value::Null, Value::Number),
+        ),
         Json::String(text) => (Type::String, Value::string(text.as_str())),
         Json::Array(elements) => {
             let (types, values) = elements.iter().map(typed).unzip();

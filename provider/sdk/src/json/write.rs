@@ -24,9 +24,16 @@ pub struct JsonDocument {
 /// # Errors
 /// A number that JSON (64-bit integers and floats) cannot hold, with its path.
 pub fn to_json<M: Model>(model: &M) -> Result<JsonDocument, Diagnostics> {
-    let mut writer = Writer { unknown: Vec::new(), steps: Vec::new(), errors: Diagnostics::new() };
+    let mut writer = Writer {
+        unknown: Vec::new(),
+        steps: Vec::new(),
+        errors: Diagnostics::new(),
+    };
     let value = writer.object(&model.to_value(), &M::attributes(), &AttributePath::root());
-    let document = JsonDocument { value, unknown: writer.unknown };
+    let document = JsonDocument {
+        value,
+        unknown: writer.unknown,
+    };
     writer.errors.into_result(document)
 }
 
@@ -58,12 +65,16 @@ impl Writer {
         };
         let mut members = Map::new();
         for attribute in attributes {
-            let (Some(name), Some(value)) = (json_name(attribute), object.get(&attribute.name)) else { continue };
+            let (Some(name), Some(value)) = (json_name(attribute), object.get(&attribute.name)) else {
+                continue;
+            };
             if value.is_null() {
                 continue;
             }
             let path = path.attribute(attribute.name.as_str());
-            let member = self.within(JsonStep::Key(name.clone()), |writer| writer.attribute(value, attribute, &path));
+            let member = self.within(JsonStep::Key(name.clone()), |writer| {
+                writer.attribute(value, attribute, &path)
+            });
             if !value.is_unknown() {
                 members.insert(name, member);
             }
@@ -82,15 +93,18 @@ impl Writer {
             Value::List(elements) | Value::Set(elements) => {
                 let elements = elements.iter().enumerate().map(|(index, element)| {
                     let path = path.index(index);
-                    self.within(JsonStep::Index(index), |writer| writer.object(element, nested, &path))
+                    self.within(JsonStep::Index(index), |writer| {
+                        writer.object(element, nested, &path)
+                    })
                 });
                 Json::Array(elements.collect())
             }
             Value::Map(elements) => {
                 let elements = elements.iter().map(|(key, element)| {
                     let path = path.key(key.as_str());
-                    let element =
-                        self.within(JsonStep::Key(key.clone()), |writer| writer.object(element, nested, &path));
+                    let element = self.within(JsonStep::Key(key.clone()), |writer| {
+                        writer.object(element, nested, &path)
+                    });
                     (key.clone(), element)
                 });
                 Json::Object(elements.collect())
@@ -105,8 +119,10 @@ impl Writer {
             Value::Unknown(_) => self.unknown_here(),
             Value::Bool(value) => Json::Bool(*value),
             Value::Number(number) => json_number(number).unwrap_or_else(|| {
-                let detail = format!("The number {number} has no exact 64-bit form. Write a smaller or shorter one.");
-                self.errors.push(Diagnostic::error("Number too large", detail).at(path.clone()));
+                let detail =
+                    format!("The number {number} has no exact 64-bit form. Write a smaller or shorter one.");
+                self.errors
+                    .push(Diagnostic::error("Number too large", detail).at(path.clone()));
                 Json::Null
             }),
             Value::String(text) => Json::String(text.clone()),
@@ -118,10 +134,19 @@ impl Writer {
                 Json::Array(elements.collect())
             }
             Value::Map(elements) | Value::Object(elements) => {
-                let elements = elements.iter().filter(|(_, element)| !element.is_null()).map(|(key, element)| {
-                    let path = path.key(key.as_str());
-                    (key.clone(), self.within(JsonStep::Key(key.clone()), |writer| writer.plain(element, &path)))
-                });
+                let elements =
+                    elements
+                        .iter()
+                        .filter(|(_, element)| !element.is_null())
+                        .map(|(key, element)| {
+                            let path = path.key(key.as_str());
+                            (
+                                key.clone(),
+                                self.within(JsonStep::Key(key.clone()), |writer| {
+                                    writer.plain(element, &path)
+                                }),
+                            )
+                        });
                 Json::Object(elements.collect())
             }
             Value::Dynamic(inner) => self.plain(&inner.1, path),
@@ -138,6 +163,13 @@ pub(super) fn json_number(number: &Number) -> Option<Json> {
         return Some(integer.into());
     }
     let float = number.to_f64();
-    let same = float.to_string().parse::<Number>().is_ok_and(|back| back == *number);
-    if same { serde_json::Number::from_f64(float).map(Json::Number) } else { None }
+    let same = float
+        .to_string()
+        .parse::<Number>()
+        .is_ok_and(|back| back == *number);
+    if same {
+        serde_json::Number::from_f64(float).map(Json::Number)
+    } else {
+        None
+    }
 }

@@ -40,9 +40,12 @@ impl<T: AttributeValue> AttributeValue for Vec<T> {
 
     fn from_value(value: &Value, path: &AttributePath) -> Result<Self, ConvertError> {
         match value {
-            Value::List(elements) | Value::Tuple(elements) => {
-                collect(elements.iter().enumerate().map(|(index, element)| (path.index(index), element)))
-            }
+            Value::List(elements) | Value::Tuple(elements) => collect(
+                elements
+                    .iter()
+                    .enumerate()
+                    .map(|(index, element)| (path.index(index), element)),
+            ),
             Value::Unknown(_) => Err(ConvertError::Unknown),
             other => Err(ConvertError::misfit(path, "a list", other)),
         }
@@ -99,7 +102,11 @@ impl<T: AttributeValue> AttributeValue for BTreeMap<String, T> {
     fn from_value(value: &Value, path: &AttributePath) -> Result<Self, ConvertError> {
         match value {
             Value::Map(elements) => {
-                let read = collect(elements.iter().map(|(key, element)| (path.key(key.as_str()), element)))?;
+                let read = collect(
+                    elements
+                        .iter()
+                        .map(|(key, element)| (path.key(key.as_str()), element)),
+                )?;
                 Ok(elements.keys().cloned().zip(read).collect())
             }
             Value::Unknown(_) => Err(ConvertError::Unknown),
@@ -108,6 +115,10 @@ impl<T: AttributeValue> AttributeValue for BTreeMap<String, T> {
     }
 
     fn to_value(&self) -> Value {
-        Value::Map(self.iter().map(|(key, element)| (key.clone(), element.to_value())).collect())
+        Value::Map(
+            self.iter()
+                .map(|(key, element)| (key.clone(), element.to_value()))
+                .collect(),
+        )
     }
 }

@@ -6,7 +6,11 @@ use crate::schema::Shape;
 use crate::value::{Number, Type, Value};
 
 fn unknown_or_misfit<T>(path: &AttributePath, expected: &str, found: &Value) -> Result<T, ConvertError> {
-    if found.is_unknown() { Err(ConvertError::Unknown) } else { Err(ConvertError::misfit(path, expected, found)) }
+    if found.is_unknown() {
+        Err(ConvertError::Unknown)
+    } else {
+        Err(ConvertError::misfit(path, expected, found))
+    }
 }
 
 impl AttributeValue for String {

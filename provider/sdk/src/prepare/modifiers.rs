@@ -9,8 +9,13 @@ pub(crate) fn run(schema: &Schema, config: &Value, prior: &Value, planned: &mut 
     let creating = prior.is_null();
     walk(schema, config, prior, planned, &mut |site, planned| {
         for modify in &site.attribute.behaviour.modifiers {
-            let request =
-                ModifyRequest { path: &site.path, config: site.config, prior: site.prior, planned, creating };
+            let request = ModifyRequest {
+                path: &site.path,
+                config: site.config,
+                prior: site.prior,
+                planned,
+                creating,
+            };
             *planned = modify(&request);
         }
         Next::Descend

@@ -16,10 +16,12 @@ pub(crate) fn paths(
     if prior.is_null() {
         return Vec::new();
     }
-    let asked = asked.into_iter().filter(|path| match (prior.at(path), planned.at(path)) {
-        (None, None) => false,
-        (before, after) => before != after,
-    });
+    let asked = asked
+        .into_iter()
+        .filter(|path| match (prior.at(path), planned.at(path)) {
+            (None, None) => false,
+            (before, after) => before != after,
+        });
     let mut paths: Vec<AttributePath> = asked.collect();
     let mut scratch = planned.clone();
     walk(schema, config, prior, &mut scratch, &mut |site, planned| {

@@ -8,7 +8,9 @@ use crate::value::Value;
 /// plans and reads, with the plan for results of an apply.
 pub(crate) fn keep(schema: &Schema, before: &Value, value: &mut Value) {
     walk(schema, &Value::Null, before, value, &mut |site, value| {
-        let Some(equivalent) = &site.attribute.behaviour.equivalent else { return Next::Descend };
+        let Some(equivalent) = &site.attribute.behaviour.equivalent else {
+            return Next::Descend;
+        };
         let before = site.prior;
         let comparable = |value: &Value| !value.is_null() && value.is_wholly_known();
         if comparable(before) && comparable(value) && before != value && equivalent(before, value) {

@@ -16,7 +16,11 @@ pub(crate) fn run(schema: &Schema, config: &Value) -> Diagnostics {
         for validate in &site.attribute.behaviour.validators {
             if let Err(problem) = validate(value) {
                 let summary = format!("Invalid value for {}", site.attribute.name);
-                let detail = if site.attribute.sensitive { redact(&problem, value) } else { problem };
+                let detail = if site.attribute.sensitive {
+                    redact(&problem, value)
+                } else {
+                    problem
+                };
                 found.push(Diagnostic::error(summary, detail).at(site.path.clone()));
             }
         }

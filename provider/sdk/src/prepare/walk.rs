@@ -31,7 +31,17 @@ pub(crate) fn walk(
     planned: &mut Value,
     visit: &mut dyn FnMut(&Site<'_>, &mut Value) -> Next,
 ) {
-    object(&schema.attributes, &schema.blocks, Triple { config, prior, planned }, &AttributePath::root(), visit);
+    object(
+        &schema.attributes,
+        &schema.blocks,
+        Triple {
+            config,
+            prior,
+            planned,
+        },
+        &AttributePath::root(),
+        visit,
+    );
 }
 
 struct Triple<'a> {
@@ -47,22 +57,43 @@ fn object(
     path: &AttributePath,
     visit: &mut dyn FnMut(&Site<'_>, &mut Value) -> Next,
 ) {
-    let Value::Object(members) = at.planned else { return };
+    let Value::Object(members) = at.planned else {
+        return;
+    };
     for attribute in attributes {
         let planned = members.entry(attribute.name.clone()).or_default();
-        let (config, prior) = (at.config.attribute(&attribute.name), at.prior.attribute(&attribute.name));
-        let site = Site { attribute, path: path.attribute(attribute.name.as_str()), config, prior };
+        let (config, prior) = (
+            at.config.attribute(&attribute.name),
+            at.prior.attribute(&attribute.name),
+        );
+        let site = Site {
+            attribute,
+            path: path.attribute(attribute.name.as_str()),
+            config,
+            prior,
+        };
         if visit(&site, planned) == Next::Skip {
             continue;
         }
         if let Shape::Nested(nesting, nested) = &attribute.shape {
-            each_element(*nesting, Triple { config, prior, planned }, &site.path, &mut |at, path| {
-                object(nested, &[], at, path, visit);
-            });
+            each_element(
+                *nesting,
+                Triple {
+                    config,
+                    prior,
+                    planned,
+                },
+                &site.path,
+                &mut |at, path| {
+                    object(nested, &[], at, path, visit);
+                },
+            );
         }
     }
     for block in blocks {
-        let Some(planned) = members.get_mut(&block.name) else { continue };
+        let Some(planned) = members.get_mut(&block.name) else {
+            continue;
+        };
         let (config, prior) = (at.config.attribute(&block.name), at.prior.attribute(&block.name));
         let nesting = match planned {
             Value::List(_) => Nesting::List,
@@ -71,9 +102,18 @@ fn object(
             _ => Nesting::Single,
         };
         let path = path.attribute(block.name.as_str());
-        each_element(nesting, Triple { config, prior, planned }, &path, &mut |at, path| {
-            object(&block.attributes, &block.blocks, at, path, visit);
-        });
+        each_element(
+            nesting,
+            Triple {
+                config,
+                prior,
+                planned,
+            },
+            &path,
+            &mut |at, path| {
+                object(&block.attributes, &block.blocks, at, path, visit);
+            },
+        );
     }
 }
 
@@ -83,18 +123,37 @@ fn each_element(
     path: &AttributePath,
     visit: &mut dyn FnMut(Triple<'_>, &AttributePath),
 ) {
-    let Triple { config, prior, planned } = at;
+    let Triple {
+        config,
+        prior,
+        planned,
+    } = at;
     match (nesting, planned) {
-        (Nesting::Single, planned) => visit(Triple { config, prior, planned }, path),
+        (Nesting::Single, planned) => visit(
+            Triple {
+                config,
+                prior,
+                planned,
+            },
+            path,
+        ),
         (_, Value::List(elements)) => {
             for (index, planned) in elements.iter_mut().enumerate() {
-                let at = Triple { config: element(config, index), prior: element(prior, index), planned };
+                let at = Triple {
+                    config: element(config, index),
+                    prior: element(prior, index),
+                    planned,
+                };
                 visit(at, &path.index(index));
             }
         }
         (_, Value::Map(elements)) => {
             for (key, planned) in elements.iter_mut() {
-                let at = Triple { config: member(config, key), prior: member(prior, key), planned };
+                let at = Triple {
+                    config: member(config, key),
+                    prior: member(prior, key),
+                    planned,
+                };
                 visit(at, &path.key(key.as_str()));
             }
         }
@@ -103,7 +162,14 @@ fn each_element(
             for planned in &mut changed {
                 let config = source(config, planned);
                 let prior = source(prior, if config.is_null() { planned } else { config });
-                visit(Triple { config, prior, planned }, path);
+                visit(
+                    Triple {
+                        config,
+                        prior,
+                        planned,
+                    },
+                    path,
+                );
             }
             if let Value::Set(sorted) = Value::set(changed) {
                 *elements = sorted;
@@ -130,15 +196,19 @@ fn member<'a>(map: &'a Value, key: &str) -> &'a Value {
 /// The element of a set that `other` stems from or became: one that agrees wherever both say something.
 fn source<'a>(set: &'a Value, other: &Value) -> &'a Value {
     let Value::Set(elements) = set else { return &NULL };
-    elements.iter().find(|element| *element == other).or_else(|| elements.iter().find(|element| agree(element, other))).unwrap_or(&NULL)
+    elements
+        .iter()
+        .find(|element| *element == other)
+        .or_else(|| elements.iter().find(|element| agree(element, other)))
+        .unwrap_or(&NULL)
 }
 
 fn agree(left: &Value, right: &Value) -> bool {
     match (left, right) {
         (Value::Null | Value::Unknown(_), _) | (_, Value::Null | Value::Unknown(_)) => true,
-        (Value::Object(left), Value::Object(right)) => {
-            left.iter().all(|(name, value)| right.get(name).is_none_or(|other| agree(value, other)))
-        }
+        (Value::Object(left), Value::Object(right)) => left
+            .iter()
+            .all(|(name, value)| right.get(name).is_none_or(|other| agree(value, other))),
         (left, right) => left == right,
     }
 }

@@ -76,7 +76,9 @@ pub(super) fn report<D>(ctx: &Context<D>) -> (Vec<proto::Diagnostic>, Option<pro
             DeferReason::ProviderConfigUnknown => Reason::ProviderConfigUnknown,
             DeferReason::AbsentPrerequisite => Reason::AbsentPrereq,
         };
-        proto::Deferred { reason: reason as i32 }
+        proto::Deferred {
+            reason: reason as i32,
+        }
     });
     (diagnostics.to_proto(), deferred)
 }

@@ -31,11 +31,20 @@ pub(super) async fn apply<P: Provider>(
     let identity = decode_identity(request.planned_identity.as_ref(), identity_schema)?;
     let private = Private::from_bytes(&request.planned_private);
     let ctx = service.context(None);
-    let before = RawState { model: prior.clone(), private: private.clone(), identity: identity.clone() };
+    let before = RawState {
+        model: prior.clone(),
+        private: private.clone(),
+        identity: identity.clone(),
+    };
     if planned.is_null() {
         return delete(resource.as_ref(), &ctx, before, request).await;
     }
-    let change = RawApply { config, planned: planned.clone(), private, identity };
+    let change = RawApply {
+        config,
+        planned: planned.clone(),
+        private,
+        identity,
+    };
     let applied = if prior.is_null() {
         guarded(resource.create(&ctx, change)).await
     } else {
@@ -48,7 +57,11 @@ pub(super) async fn apply<P: Provider>(
             return Ok(Response {
                 new_state: Some(encode(&prior, &ty)?),
                 private: before.private.to_bytes(),
-                new_identity: if prior.is_null() { None } else { request.planned_identity },
+                new_identity: if prior.is_null() {
+                    None
+                } else {
+                    request.planned_identity
+                },
                 diagnostics: reported_with(&ctx, failure),
                 ..Default::default()
             });
@@ -57,11 +70,16 @@ pub(super) async fn apply<P: Provider>(
     if !prior.is_null() {
         unchanged(before.identity.as_ref(), applied.identity.as_ref())?;
     }
-    let identity = applied.identity.or(before.identity).filter(Value::is_wholly_known);
+    let identity = applied
+        .identity
+        .or(before.identity)
+        .filter(Value::is_wholly_known);
     write_only::clear(schema, &mut applied.model);
     spelling::keep(schema, &planned, &mut applied.model);
     let failed = report(&ctx).0;
-    let has_errors = failed.iter().any(|diagnostic| diagnostic.severity == proto::diagnostic::Severity::Error as i32);
+    let has_errors = failed
+        .iter()
+        .any(|diagnostic| diagnostic.severity == proto::diagnostic::Severity::Error as i32);
     let mut diagnostics = failed;
     diagnostics.extend(
         self_check("result", || {
@@ -91,7 +109,11 @@ async fn delete<D>(
     match guarded(resource.delete(ctx, state)).await {
         Ok(()) => {
             let new_state = Some(encode(&Value::Null, &resource.schema().ty())?);
-            Ok(Response { new_state, diagnostics: report(ctx).0, ..Default::default() })
+            Ok(Response {
+                new_state,
+                diagnostics: report(ctx).0,
+                ..Default::default()
+            })
         }
         Err(failure) => Ok(Response {
             new_state: request.prior_state,

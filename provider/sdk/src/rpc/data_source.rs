@@ -23,7 +23,9 @@ pub(super) async fn validate<P: Provider>(
     if let Err(more) = source.validate(&ctx, &config).await {
         found.append(more);
     }
-    Ok(proto::validate_data_resource_config::Response { diagnostics: reported_with(&ctx, found) })
+    Ok(proto::validate_data_resource_config::Response {
+        diagnostics: reported_with(&ctx, found),
+    })
 }
 
 pub(super) async fn read<P: Provider>(
@@ -40,11 +42,18 @@ pub(super) async fn read<P: Provider>(
         Ok(state) => state,
         Err(failure) => {
             let diagnostics = reported_with(&ctx, failure);
-            return Ok(proto::read_data_source::Response { diagnostics, ..Default::default() });
+            return Ok(proto::read_data_source::Response {
+                diagnostics,
+                ..Default::default()
+            });
         }
     };
     spelling::keep(schema, &config, &mut state);
     let (mut diagnostics, deferred) = report(&ctx);
     diagnostics.extend(self_check("result", || unknowns_left(&state)).to_proto());
-    Ok(proto::read_data_source::Response { state: Some(encode(&state, &schema.ty())?), diagnostics, deferred })
+    Ok(proto::read_data_source::Response {
+        state: Some(encode(&state, &schema.ty())?),
+        diagnostics,
+        deferred,
+    })
 }

@@ -24,7 +24,9 @@ pub(super) async fn validate<P: Provider>(
     if let Err(more) = ephemeral.validate(&ctx, &config).await {
         found.append(more);
     }
-    Ok(proto::validate_ephemeral_resource_config::Response { diagnostics: reported_with(&ctx, found) })
+    Ok(proto::validate_ephemeral_resource_config::Response {
+        diagnostics: reported_with(&ctx, found),
+    })
 }
 
 pub(super) async fn open<P: Provider>(
@@ -41,7 +43,10 @@ pub(super) async fn open<P: Provider>(
         Ok(opened) => opened,
         Err(failure) => {
             let diagnostics = reported_with(&ctx, failure);
-            return Ok(proto::open_ephemeral_resource::Response { diagnostics, ..Default::default() });
+            return Ok(proto::open_ephemeral_resource::Response {
+                diagnostics,
+                ..Default::default()
+            });
         }
     };
     let (diagnostics, deferred) = report(&ctx);
@@ -81,10 +86,18 @@ pub(super) async fn close<P: Provider>(
     let ephemeral = service.ephemeral(&request.type_name)?;
     let ctx = service.context(None);
     let private = Private::from_bytes(request.private.as_deref().unwrap_or_default());
-    let failure = guarded(ephemeral.close(&ctx, private)).await.err().unwrap_or_default();
-    Ok(proto::close_ephemeral_resource::Response { diagnostics: reported_with(&ctx, failure) })
+    let failure = guarded(ephemeral.close(&ctx, private))
+        .await
+        .err()
+        .unwrap_or_default();
+    Ok(proto::close_ephemeral_resource::Response {
+        diagnostics: reported_with(&ctx, failure),
+    })
 }
 
 fn to_proto_time(time: Timestamp) -> prost_types::Timestamp {
-    prost_types::Timestamp { seconds: time.as_second(), nanos: time.subsec_nanosecond() }
+    prost_types::Timestamp {
+        seconds: time.as_second(),
+        nanos: time.subsec_nanosecond(),
+    }
 }

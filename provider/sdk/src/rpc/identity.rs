@@ -14,7 +14,9 @@ pub(super) fn decode_identity(
     data: Option<&proto::ResourceIdentityData>,
     schema: Option<&Schema>,
 ) -> Result<Option<Value>, Diagnostics> {
-    let (Some(data), Some(schema)) = (data, schema) else { return Ok(None) };
+    let (Some(data), Some(schema)) = (data, schema) else {
+        return Ok(None);
+    };
     let value = decode(data.identity_data.as_ref(), &schema.ty())?;
     Ok(Some(value).filter(|value| !value.is_null()))
 }
@@ -24,8 +26,12 @@ pub(super) fn encode_identity(
     identity: Option<&Value>,
     schema: Option<&Schema>,
 ) -> Result<Option<proto::ResourceIdentityData>, Diagnostics> {
-    let (Some(identity), Some(schema)) = (identity, schema) else { return Ok(None) };
-    Ok(Some(proto::ResourceIdentityData { identity_data: Some(encode(identity, &schema.ty())?) }))
+    let (Some(identity), Some(schema)) = (identity, schema) else {
+        return Ok(None);
+    };
+    Ok(Some(proto::ResourceIdentityData {
+        identity_data: Some(encode(identity, &schema.ty())?),
+    }))
 }
 
 /// An object's identity never changes: an identity that was known must come back as it is.
@@ -45,7 +51,9 @@ pub(super) fn unchanged(before: Option<&Value>, after: Option<&Value>) -> Result
 }
 
 fn is_blank(identity: &Value) -> bool {
-    identity.as_object().is_some_and(|attributes| attributes.values().all(Value::is_null))
+    identity
+        .as_object()
+        .is_some_and(|attributes| attributes.values().all(Value::is_null))
 }
 
 pub(super) async fn upgrade<P: Provider>(
@@ -54,12 +62,18 @@ pub(super) async fn upgrade<P: Provider>(
 ) -> Result<proto::upgrade_resource_identity::Response, Diagnostics> {
     let resource = service.resource(&request.type_name)?;
     let schema = resource.identity_schema().ok_or_else(|| {
-        Diagnostics::error("No identity", format!("{} has no identity in this version.", request.type_name))
+        Diagnostics::error(
+            "No identity",
+            format!("{} has no identity in this version.", request.type_name),
+        )
     })?;
     if request.version != schema.version {
         return Err(Diagnostics::error(
             "Identity of another version",
-            format!("The stored identity has version {}; this provider reads version {}.", request.version, schema.version),
+            format!(
+                "The stored identity has version {}; this provider reads version {}.",
+                request.version, schema.version
+            ),
         ));
     }
     let identity = decode_stored(request.raw_identity.as_ref(), schema)?;

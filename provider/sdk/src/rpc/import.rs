@@ -23,7 +23,10 @@ pub(super) async fn import<P: Provider>(
         _ if request.id.is_empty() => {
             return Err(Diagnostics::error(
                 "Nothing to import by",
-                format!("Give the id of the {} to import; this provider has no identity for it.", request.type_name),
+                format!(
+                    "Give the id of the {} to import; this provider has no identity for it.",
+                    request.type_name
+                ),
             ));
         }
         _ => ImportBy::Id(request.id),
@@ -33,7 +36,10 @@ pub(super) async fn import<P: Provider>(
         Ok(found) => found,
         Err(failure) => {
             let diagnostics = reported_with(&ctx, failure);
-            return Ok(proto::import_resource_state::Response { diagnostics, ..Default::default() });
+            return Ok(proto::import_resource_state::Response {
+                diagnostics,
+                ..Default::default()
+            });
         }
     };
     let ty = schema.ty();
@@ -48,5 +54,9 @@ pub(super) async fn import<P: Provider>(
     });
     let imported_resources = imported.collect::<Result<_, Diagnostics>>()?;
     let (diagnostics, deferred) = report(&ctx);
-    Ok(proto::import_resource_state::Response { imported_resources, diagnostics, deferred })
+    Ok(proto::import_resource_state::Response {
+        imported_resources,
+        diagnostics,
+        deferred,
+    })
 }

@@ -24,9 +24,7 @@ pub(crate) fn install_hook() {
 }
 
 /// Runs provider code; a panic becomes a diagnostic.
-pub(super) async fn guarded<T>(
-    work: impl Future<Output = Result<T, Diagnostics>>,
-) -> Result<T, Diagnostics> {
+pub(super) async fn guarded<T>(work: impl Future<Output = Result<T, Diagnostics>>) -> Result<T, Diagnostics> {
     match AssertUnwindSafe(work).catch_unwind().await {
         Ok(result) => result,
         Err(payload) => {
@@ -46,5 +44,6 @@ pub(super) async fn guarded<T>(
 
 fn text(payload: &(dyn Any + Send)) -> String {
     let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_else(|| "a panic without a message".to_owned())
+    text.or_else(|| payload.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "a panic without a message".to_owned())
 }

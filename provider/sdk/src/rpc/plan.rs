@@ -37,14 +37,25 @@ pub(super) async fn plan<P: Provider>(
     let planned = prepare(schema, &raw);
     let ctx = service.context(request.client_capabilities);
     let (config, prior) = (raw.config.clone(), raw.prior.clone());
-    let input = PlanInput { raw, planned, private: Private::from_bytes(&request.prior_private), identity };
+    let input = PlanInput {
+        raw,
+        planned,
+        private: Private::from_bytes(&request.prior_private),
+        identity,
+    };
     let mut output = match guarded(resource.plan(&ctx, input)).await {
         Ok(output) => output,
         Err(failure) => {
             let diagnostics = reported_with(&ctx, failure);
-            return Ok(proto::plan_resource_change::Response { diagnostics, ..Default::default() });
+            return Ok(proto::plan_resource_change::Response {
+                diagnostics,
+                ..Default::default()
+            });
         }
     };
+    if output.assume_changed {
+        unknowns::mark_unchanged(schema, &config, &prior, &mut output.planned);
+    }
     write_only::clear(schema, &mut output.planned);
     let replace = replacement::paths(schema, &config, &prior, &output.planned, output.replace);
     let (mut diagnostics, deferred) = report(&ctx);
@@ -67,7 +78,11 @@ pub(super) async fn plan<P: Provider>(
 
 /// The SDK's own part of a plan.
 fn prepare(schema: &Schema, raw: &RawPlan) -> Value {
-    let RawPlan { config, prior, proposed } = raw;
+    let RawPlan {
+        config,
+        prior,
+        proposed,
+    } = raw;
     let mut planned = proposed.clone();
     write_only::clear(schema, &mut planned);
     defaults::apply(schema, config, prior, &mut planned);
@@ -88,10 +103,17 @@ async fn plan_destroy<P: Provider>(
 ) -> Result<proto::plan_resource_change::Response, Diagnostics> {
     let ctx = service.context(request.client_capabilities);
     if !prior.is_null() {
-        let state = RawState { model: prior, private: Private::from_bytes(&request.prior_private), identity };
+        let state = RawState {
+            model: prior,
+            private: Private::from_bytes(&request.prior_private),
+            identity,
+        };
         if let Err(failure) = guarded(resource.plan_destroy(&ctx, state)).await {
             let diagnostics = reported_with(&ctx, failure);
-            return Ok(proto::plan_resource_change::Response { diagnostics, ..Default::default() });
+            return Ok(proto::plan_resource_change::Response {
+                diagnostics,
+                ..Default::default()
+            });
         }
     }
     let (diagnostics, deferred) = report(&ctx);

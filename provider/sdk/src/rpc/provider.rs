@@ -22,7 +22,9 @@ pub(super) async fn validate<P: Provider>(
     if let Err(more) = service.provider.validate(&ctx, &P::Model::read(&config)?).await {
         found.append(more);
     }
-    Ok(proto::validate_provider_config::Response { diagnostics: reported_with(&ctx, found) })
+    Ok(proto::validate_provider_config::Response {
+        diagnostics: reported_with(&ctx, found),
+    })
 }
 
 pub(super) async fn configure<P: Provider>(
@@ -42,9 +44,13 @@ pub(super) async fn configure<P: Provider>(
             };
             tracing::debug!(core = request.terraform_version, form, "provider configured");
             service.configure(configured);
-            Ok(proto::configure_provider::Response { diagnostics: report(&ctx).0 })
+            Ok(proto::configure_provider::Response {
+                diagnostics: report(&ctx).0,
+            })
         }
-        Err(failure) => Ok(proto::configure_provider::Response { diagnostics: reported_with(&ctx, failure) }),
+        Err(failure) => Ok(proto::configure_provider::Response {
+            diagnostics: reported_with(&ctx, failure),
+        }),
     }
 }
 
@@ -60,5 +66,7 @@ pub(super) async fn validate_resource<P: Provider>(
     if let Err(more) = resource.validate(&ctx, &config).await {
         found.append(more);
     }
-    Ok(proto::validate_resource_config::Response { diagnostics: reported_with(&ctx, found) })
+    Ok(proto::validate_resource_config::Response {
+        diagnostics: reported_with(&ctx, found),
+    })
 }

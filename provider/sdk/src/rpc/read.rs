@@ -46,7 +46,12 @@ pub(super) async fn read<P: Provider>(
     let (mut diagnostics, deferred) = report(&ctx);
     let Some(mut read) = read else {
         let new_state = Some(encode(&Value::Null, &ty)?);
-        return Ok(proto::read_resource::Response { new_state, diagnostics, deferred, ..Default::default() });
+        return Ok(proto::read_resource::Response {
+            new_state,
+            diagnostics,
+            deferred,
+            ..Default::default()
+        });
     };
     unchanged(identity.as_ref(), read.identity.as_ref())?;
     let identity = read.identity.or(identity);

@@ -27,10 +27,32 @@ pub(super) async fn metadata<P: Provider>(
     let owned = |name: &&'static str| (*name).to_owned();
     Ok(proto::get_metadata::Response {
         server_capabilities: Some(capabilities()),
-        resources: tables.resources.keys().map(|name| ResourceMetadata { type_name: owned(name) }).collect(),
-        data_sources: tables.data_sources.keys().map(|name| DataSourceMetadata { type_name: owned(name) }).collect(),
-        ephemeral_resources: tables.ephemeral.keys().map(|name| EphemeralMetadata { type_name: owned(name) }).collect(),
-        functions: tables.functions.keys().map(|name| FunctionMetadata { name: owned(name) }).collect(),
+        resources: tables
+            .resources
+            .keys()
+            .map(|name| ResourceMetadata {
+                type_name: owned(name),
+            })
+            .collect(),
+        data_sources: tables
+            .data_sources
+            .keys()
+            .map(|name| DataSourceMetadata {
+                type_name: owned(name),
+            })
+            .collect(),
+        ephemeral_resources: tables
+            .ephemeral
+            .keys()
+            .map(|name| EphemeralMetadata {
+                type_name: owned(name),
+            })
+            .collect(),
+        functions: tables
+            .functions
+            .keys()
+            .map(|name| FunctionMetadata { name: owned(name) })
+            .collect(),
         ..Default::default()
     })
 }
@@ -43,9 +65,21 @@ pub(super) async fn provider_schema<P: Provider>(
     let named = |name: &str, schema: &Schema| (name.to_owned(), schema.to_proto());
     Ok(proto::get_provider_schema::Response {
         provider: Some(service.provider.schema().to_proto()),
-        resource_schemas: tables.resources.iter().map(|(name, item)| named(name, item.schema())).collect(),
-        data_source_schemas: tables.data_sources.iter().map(|(name, item)| named(name, item.schema())).collect(),
-        ephemeral_resource_schemas: tables.ephemeral.iter().map(|(name, item)| named(name, item.schema())).collect(),
+        resource_schemas: tables
+            .resources
+            .iter()
+            .map(|(name, item)| named(name, item.schema()))
+            .collect(),
+        data_source_schemas: tables
+            .data_sources
+            .iter()
+            .map(|(name, item)| named(name, item.schema()))
+            .collect(),
+        ephemeral_resource_schemas: tables
+            .ephemeral
+            .iter()
+            .map(|(name, item)| named(name, item.schema()))
+            .collect(),
         functions: functions::signatures(service),
         server_capabilities: Some(capabilities()),
         ..Default::default()

@@ -8,7 +8,9 @@ use tokio_util::sync::CancellationToken;
 use tonic::{Request, Response, Status, async_trait};
 
 use super::answer::answer;
-use super::{apply, data_source, ephemeral, functions, identity, import, plan, provider, read, schemas, state};
+use super::{
+    apply, data_source, ephemeral, functions, identity, import, plan, provider, read, schemas, state,
+};
 use crate::context::{ClientCapabilities, Configured, Context};
 use crate::diagnostics::Diagnostics;
 use crate::erased::{AnyDataSource, AnyEphemeral, AnyResource};
@@ -46,24 +48,49 @@ impl<P: Provider> Service<P> {
         self.offers.get_or_init(|| {
             let offers = self.provider.offers();
             Tables {
-                resources: offers.resources.into_iter().map(|resource| (resource.name(), resource)).collect(),
-                data_sources: offers.data_sources.into_iter().map(|source| (source.name(), source)).collect(),
-                ephemeral: offers.ephemeral.into_iter().map(|ephemeral| (ephemeral.name(), ephemeral)).collect(),
-                functions: offers.functions.into_iter().map(|function| (function.name(), function)).collect(),
+                resources: offers
+                    .resources
+                    .into_iter()
+                    .map(|resource| (resource.name(), resource))
+                    .collect(),
+                data_sources: offers
+                    .data_sources
+                    .into_iter()
+                    .map(|source| (source.name(), source))
+                    .collect(),
+                ephemeral: offers
+                    .ephemeral
+                    .into_iter()
+                    .map(|ephemeral| (ephemeral.name(), ephemeral))
+                    .collect(),
+                functions: offers
+                    .functions
+                    .into_iter()
+                    .map(|function| (function.name(), function))
+                    .collect(),
             }
         })
     }
 
     pub(super) fn resource(&self, name: &str) -> Result<&Arc<dyn AnyResource<P::Data>>, Diagnostics> {
-        self.tables().resources.get(name).ok_or_else(|| not_offered("resource", name))
+        self.tables()
+            .resources
+            .get(name)
+            .ok_or_else(|| not_offered("resource", name))
     }
 
     pub(super) fn data_source(&self, name: &str) -> Result<&Arc<dyn AnyDataSource<P::Data>>, Diagnostics> {
-        self.tables().data_sources.get(name).ok_or_else(|| not_offered("data source", name))
+        self.tables()
+            .data_sources
+            .get(name)
+            .ok_or_else(|| not_offered("data source", name))
     }
 
     pub(super) fn ephemeral(&self, name: &str) -> Result<&Arc<dyn AnyEphemeral<P::Data>>, Diagnostics> {
-        self.tables().ephemeral.get(name).ok_or_else(|| not_offered("ephemeral resource", name))
+        self.tables()
+            .ephemeral
+            .get(name)
+            .ok_or_else(|| not_offered("ephemeral resource", name))
     }
 
     pub(crate) fn provider_schema(&self) -> Schema {
@@ -71,11 +98,17 @@ impl<P: Provider> Service<P> {
     }
 
     pub(crate) fn resource_schema(&self, name: &str) -> Option<&Schema> {
-        self.tables().resources.get(name).map(|resource| resource.schema())
+        self.tables()
+            .resources
+            .get(name)
+            .map(|resource| resource.schema())
     }
 
     pub(crate) fn resource_identity_schema(&self, name: &str) -> Option<&Schema> {
-        self.tables().resources.get(name).and_then(|resource| resource.identity_schema())
+        self.tables()
+            .resources
+            .get(name)
+            .and_then(|resource| resource.identity_schema())
     }
 
     pub(crate) fn data_source_schema(&self, name: &str) -> Option<&Schema> {
@@ -83,19 +116,31 @@ impl<P: Provider> Service<P> {
     }
 
     pub(crate) fn ephemeral_schema(&self, name: &str) -> Option<&Schema> {
-        self.tables().ephemeral.get(name).map(|ephemeral| ephemeral.schema())
+        self.tables()
+            .ephemeral
+            .get(name)
+            .map(|ephemeral| ephemeral.schema())
     }
 
     pub(crate) fn function_signature(&self, name: &str) -> Option<Signature> {
-        self.tables().functions.get(name).map(|function| function.signature())
+        self.tables()
+            .functions
+            .get(name)
+            .map(|function| function.signature())
     }
 
     /// Every schema but the provider's, with the name it is offered by.
     pub(crate) fn schemas(&self) -> impl Iterator<Item = (&'static str, &Schema)> {
         let tables = self.tables();
         let resources = tables.resources.iter().map(|(name, item)| (*name, item.schema()));
-        let identities = tables.resources.iter().filter_map(|(name, item)| Some((*name, item.identity_schema()?)));
-        let data_sources = tables.data_sources.iter().map(|(name, item)| (*name, item.schema()));
+        let identities = tables
+            .resources
+            .iter()
+            .filter_map(|(name, item)| Some((*name, item.identity_schema()?)));
+        let data_sources = tables
+            .data_sources
+            .iter()
+            .map(|(name, item)| (*name, item.schema()));
         let ephemeral = tables.ephemeral.iter().map(|(name, item)| (*name, item.schema()));
         resources.chain(identities).chain(data_sources).chain(ephemeral)
     }
@@ -106,12 +151,21 @@ impl<P: Provider> Service<P> {
 
     /// The surroundings of a call that begins now.
     pub(super) fn context(&self, capabilities: Option<proto::ClientCapabilities>) -> Context<P::Data> {
-        let capabilities = capabilities.map_or_else(ClientCapabilities::default, |capabilities| ClientCapabilities {
-            deferral_allowed: capabilities.deferral_allowed,
-            write_only_attributes_allowed: capabilities.write_only_attributes_allowed,
-        });
-        let configured = self.configured.read().unwrap_or_else(PoisonError::into_inner).clone();
-        let stop = self.stop.lock().unwrap_or_else(PoisonError::into_inner).child_token();
+        let capabilities =
+            capabilities.map_or_else(ClientCapabilities::default, |capabilities| ClientCapabilities {
+                deferral_allowed: capabilities.deferral_allowed,
+                write_only_attributes_allowed: capabilities.write_only_attributes_allowed,
+            });
+        let configured = self
+            .configured
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
+        let stop = self
+            .stop
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .child_token();
         Context::new(configured, stop, capabilities)
     }
 
@@ -123,7 +177,10 @@ impl<P: Provider> Service<P> {
 }
 
 fn not_offered(what: &str, name: &str) -> Diagnostics {
-    Diagnostics::error(format!("Unknown {what}"), format!("This version of the provider has no {what} {name:?}."))
+    Diagnostics::error(
+        format!("Unknown {what}"),
+        format!("This version of the provider has no {what} {name:?}."),
+    )
 }
 
 macro_rules! calls {

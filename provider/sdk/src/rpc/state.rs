@@ -19,7 +19,9 @@ pub(super) async fn upgrade<P: Provider>(
     let mut state = if request.version == schema.version {
         decode_stored(request.raw_state.as_ref(), schema)?
     } else {
-        resource.upgrade(request.version, parse_stored(request.raw_state.as_ref())?).await?
+        resource
+            .upgrade(request.version, parse_stored(request.raw_state.as_ref())?)
+            .await?
     };
     write_only::clear(schema, &mut state);
     Ok(proto::upgrade_resource_state::Response {
@@ -35,7 +37,10 @@ pub(super) async fn move_here<P: Provider>(
     let resource = service.resource(&request.target_type_name)?;
     let schema = resource.schema();
     let state = parse_stored(request.source_state.as_ref())?;
-    let (source, provider) = (request.source_type_name.clone(), request.source_provider_address.clone());
+    let (source, provider) = (
+        request.source_type_name.clone(),
+        request.source_provider_address.clone(),
+    );
     let moved = resource
         .move_state(MoveRequest {
             source_provider: request.source_provider_address,

@@ -11,9 +11,12 @@ use crate::value::{Type, Value, wire};
 pub(super) fn decode(value: Option<&proto::DynamicValue>, ty: &Type) -> Result<Value, Diagnostics> {
     wire::from_proto(value, ty).map_err(|error| {
         let path = error.path.clone();
-        Diagnostic::error("Value not understood", format!("The core sent a value that does not fit the schema: {error}."))
-            .at(path)
-            .into()
+        Diagnostic::error(
+            "Value not understood",
+            format!("The core sent a value that does not fit the schema: {error}."),
+        )
+        .at(path)
+        .into()
     })
 }
 
@@ -21,8 +24,12 @@ pub(super) fn decode(value: Option<&proto::DynamicValue>, ty: &Type) -> Result<V
 pub(super) fn encode(value: &Value, ty: &Type) -> Result<proto::DynamicValue, Diagnostics> {
     wire::to_proto(value, ty).map_err(|error| {
         let path = error.path.clone();
-        let detail = format!("The provider made a value that does not fit its own schema: {error}. Please report this bug.");
-        Diagnostic::error("Provider value does not fit", detail).at(path).into()
+        let detail = format!(
+            "The provider made a value that does not fit its own schema: {error}. Please report this bug."
+        );
+        Diagnostic::error("Provider value does not fit", detail)
+            .at(path)
+            .into()
     })
 }
 
@@ -40,8 +47,9 @@ pub(super) fn decode_stored(raw: Option<&proto::RawState>, schema: &Schema) -> R
 
 /// A stored object as JSON, whatever its version.
 pub(super) fn parse_stored(raw: Option<&proto::RawState>) -> Result<serde_json::Value, Diagnostics> {
-    serde_json::from_slice(stored_json(raw)?)
-        .map_err(|error| Diagnostics::error("Stored state not understood", format!("It is no JSON: {error}.")))
+    serde_json::from_slice(stored_json(raw)?).map_err(|error| {
+        Diagnostics::error("Stored state not understood", format!("It is no JSON: {error}."))
+    })
 }
 
 fn stored_json(raw: Option<&proto::RawState>) -> Result<&[u8], Diagnostics> {
@@ -51,7 +59,10 @@ fn stored_json(raw: Option<&proto::RawState>) -> Result<&[u8], Diagnostics> {
             "State too old",
             "The state has the form of Terraform 0.11 and before, which this provider never wrote.",
         )),
-        _ => Err(Diagnostics::error("No state", "The core sent no stored state where one was expected.")),
+        _ => Err(Diagnostics::error(
+            "No state",
+            "The core sent no stored state where one was expected.",
+        )),
     }
 }
 

@@ -28,14 +28,26 @@ fn compare(planned: &Value, actual: &Value, path: &AttributePath, found: &mut Ve
     match (planned, actual) {
         (Value::Unknown(refinements), actual) => {
             if !refinements.admits(actual) {
-                found.push(Violation::new(path, format!("{actual:?} breaks the planned promise {refinements:?}")));
+                found.push(Violation::new(
+                    path,
+                    format!("{actual:?} breaks the planned promise {refinements:?}"),
+                ));
             }
         }
         (planned, Value::Unknown(_)) => {
-            found.push(Violation::new(path, format!("was planned as {planned:?}, but is unknown")));
+            found.push(Violation::new(
+                path,
+                format!("was planned as {planned:?}, but is unknown"),
+            ));
         }
-        (Value::Null, actual) => found.push(Violation::new(path, format!("was planned null, but is {actual:?}"))),
-        (planned, Value::Null) => found.push(Violation::new(path, format!("was planned as {planned:?}, but is null"))),
+        (Value::Null, actual) => found.push(Violation::new(
+            path,
+            format!("was planned null, but is {actual:?}"),
+        )),
+        (planned, Value::Null) => found.push(Violation::new(
+            path,
+            format!("was planned as {planned:?}, but is null"),
+        )),
         (Value::Object(planned), Value::Object(actual)) => {
             for (name, planned) in planned {
                 let actual = actual.get(name).unwrap_or(&Value::Null);
@@ -44,7 +56,11 @@ fn compare(planned: &Value, actual: &Value, path: &AttributePath, found: &mut Ve
         }
         (Value::List(planned), Value::List(actual)) | (Value::Tuple(planned), Value::Tuple(actual)) => {
             if planned.len() != actual.len() {
-                let message = format!("{} elements were planned, there are {}", planned.len(), actual.len());
+                let message = format!(
+                    "{} elements were planned, there are {}",
+                    planned.len(),
+                    actual.len()
+                );
                 found.push(Violation::new(path, message));
                 return;
             }
@@ -56,17 +72,26 @@ fn compare(planned: &Value, actual: &Value, path: &AttributePath, found: &mut Ve
             for (key, planned) in planned {
                 match actual.get(key) {
                     Some(actual) => compare(planned, actual, &path.key(key.as_str()), found),
-                    None => found.push(Violation::new(&path.key(key.as_str()), "the planned element has vanished")),
+                    None => found.push(Violation::new(
+                        &path.key(key.as_str()),
+                        "the planned element has vanished",
+                    )),
                 }
             }
             for key in actual.keys().filter(|key| !planned.contains_key(*key)) {
-                found.push(Violation::new(&path.key(key.as_str()), "a new element has appeared"));
+                found.push(Violation::new(
+                    &path.key(key.as_str()),
+                    "a new element has appeared",
+                ));
             }
         }
         (Value::Set(planned), Value::Set(actual)) => compare_sets(planned, actual, path, found),
         (Value::Dynamic(planned), Value::Dynamic(actual)) => compare(&planned.1, &actual.1, path, found),
         (planned, actual) => {
-            found.push(Violation::new(path, format!("was planned as {planned:?}, but is {actual:?}")));
+            found.push(Violation::new(
+                path,
+                format!("was planned as {planned:?}, but is {actual:?}"),
+            ));
         }
     }
 }
@@ -74,14 +99,30 @@ fn compare(planned: &Value, actual: &Value, path: &AttributePath, found: &mut Ve
 /// Each element of one set must have a counterpart in the other; unknown elements may fall together, never multiply.
 fn compare_sets(planned: &[Value], actual: &[Value], path: &AttributePath, found: &mut Vec<Violation>) {
     let matches = |planned: &Value, actual: &Value| compatible(planned, actual).is_empty();
-    for element in planned.iter().filter(|planned| !actual.iter().any(|actual| matches(planned, actual))) {
-        found.push(Violation::new(path, format!("the planned element {element:?} has no counterpart")));
+    for element in planned
+        .iter()
+        .filter(|planned| !actual.iter().any(|actual| matches(planned, actual)))
+    {
+        found.push(Violation::new(
+            path,
+            format!("the planned element {element:?} has no counterpart"),
+        ));
     }
-    for element in actual.iter().filter(|actual| !planned.iter().any(|planned| matches(planned, actual))) {
-        found.push(Violation::new(path, format!("the element {element:?} was not planned")));
+    for element in actual
+        .iter()
+        .filter(|actual| !planned.iter().any(|planned| matches(planned, actual)))
+    {
+        found.push(Violation::new(
+            path,
+            format!("the element {element:?} was not planned"),
+        ));
     }
     if actual.len() > planned.len() {
-        let message = format!("{} elements were planned, there are {}", planned.len(), actual.len());
+        let message = format!(
+            "{} elements were planned, there are {}",
+            planned.len(),
+            actual.len()
+        );
         found.push(Violation::new(path, message));
     }
 }
@@ -104,7 +145,9 @@ fn collect_unknowns(value: &Value, path: &AttributePath, found: &mut Vec<Violati
                 collect_unknowns(element, &path.index(index), found);
             }
         }
-        Value::Set(elements) => elements.iter().for_each(|element| collect_unknowns(element, path, found)),
+        Value::Set(elements) => elements
+            .iter()
+            .for_each(|element| collect_unknowns(element, path, found)),
         Value::Dynamic(inner) => collect_unknowns(&inner.1, path, found),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }

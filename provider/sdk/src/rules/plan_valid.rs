@@ -12,7 +12,12 @@ static NULL: Value = Value::Null;
 #[must_use]
 pub fn plan_valid(schema: &Schema, prior: &Value, config: &Value, planned: &Value) -> Vec<Violation> {
     let mut found = Vec::new();
-    let at = At { prior, config, planned, path: AttributePath::root() };
+    let at = At {
+        prior,
+        config,
+        planned,
+        path: AttributePath::root(),
+    };
     block(&schema.attributes, &schema.blocks, &at, &mut found);
     found
 }
@@ -67,8 +72,14 @@ impl<'a> At<'a> {
     /// Presence and absence must agree; `true` when there is something to look into.
     fn present(&self, found: &mut Vec<Violation>) -> bool {
         match (self.config.is_null(), self.planned.is_null()) {
-            (false, true) => self.violation(found, "planned for absence, but the configuration wants existence"),
-            (true, false) => self.violation(found, "planned for existence, but the configuration wants absence"),
+            (false, true) => self.violation(
+                found,
+                "planned for absence, but the configuration wants existence",
+            ),
+            (true, false) => self.violation(
+                found,
+                "planned for existence, but the configuration wants absence",
+            ),
             _ => {}
         }
         !self.config.is_null() && !self.planned.is_null()
@@ -99,7 +110,10 @@ fn value(attribute: &Attribute, at: &At<'_>, found: &mut Vec<Violation>) {
         return;
     }
     if at.config.is_null() {
-        return at.violation(found, "planned a value for an attribute that is neither configured nor computed");
+        return at.violation(
+            found,
+            "planned a value for an attribute that is neither configured nor computed",
+        );
     }
     if attribute.write_only && at.planned.is_null() {
         return;
@@ -107,7 +121,10 @@ fn value(attribute: &Attribute, at: &At<'_>, found: &mut Vec<Violation>) {
     match &attribute.shape {
         Shape::Nested(nesting, nested) => nested_object(*nesting, nested, at, found),
         Shape::Plain(_) if attribute.sensitive => {
-            at.violation(found, "the planned value is neither the configured nor the state's (sensitive)");
+            at.violation(
+                found,
+                "the planned value is neither the configured nor the state's (sensitive)",
+            );
         }
         Shape::Plain(_) => {
             let message = format!(
@@ -143,7 +160,10 @@ fn nested_object(nesting: Nesting, attributes: &[Attribute], at: &At<'_>, found:
             if let (Value::Set(planned), Value::Set(config)) = (at.planned, at.config)
                 && planned.len() > config.len()
             {
-                at.violation(found, format!("{} elements planned, {} configured", planned.len(), config.len()));
+                at.violation(
+                    found,
+                    format!("{} elements planned, {} configured", planned.len(), config.len()),
+                );
             }
         }
     }
@@ -163,11 +183,17 @@ fn elements(at: &At<'_>, found: &mut Vec<Violation>, look: impl Fn(&At<'_>, &mut
             }
         }
         (Value::List(planned), Value::List(config)) => {
-            at.violation(found, format!("{} elements planned, {} configured", planned.len(), config.len()));
+            at.violation(
+                found,
+                format!("{} elements planned, {} configured", planned.len(), config.len()),
+            );
         }
         (Value::Map(_), Value::Map(_)) => at.violation(found, "the planned keys are not the configured ones"),
         (planned, config) => {
-            at.violation(found, format!("planned a {}, configured a {}", planned.kind(), config.kind()));
+            at.violation(
+                found,
+                format!("planned a {}, configured a {}", planned.kind(), config.kind()),
+            );
         }
     }
 }
@@ -180,12 +206,17 @@ fn nested_block(nested: &NestedBlock, at: &At<'_>, found: &mut Vec<Violation>) {
         return at.violation(found, "planned a value for an unknown dynamic block");
     }
     if at.planned.is_unknown() {
-        return at.violation(found, "a nested block must not be unknown itself; plan attributes of it unknown instead");
+        return at.violation(
+            found,
+            "a nested block must not be unknown itself; plan attributes of it unknown instead",
+        );
     }
     match nested.nesting {
         BlockNesting::Single | BlockNesting::Group => block(&nested.attributes, &nested.blocks, at, found),
         BlockNesting::List { .. } | BlockNesting::Map => {
-            elements(at, found, |at, found| block(&nested.attributes, &nested.blocks, at, found));
+            elements(at, found, |at, found| {
+                block(&nested.attributes, &nested.blocks, at, found)
+            });
         }
         BlockNesting::Set { .. } => {
             if at.planned.is_null() {

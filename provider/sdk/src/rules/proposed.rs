@@ -11,16 +11,25 @@ static NULL: Value = Value::Null;
 #[must_use]
 pub fn proposed_new(schema: &Schema, prior: &Value, config: &Value) -> Value {
     if config.is_null() || config.is_unknown() {
-        return if config.is_null() { prior.clone() } else { config.clone() };
+        return if config.is_null() {
+            prior.clone()
+        } else {
+            config.clone()
+        };
     }
     object(&schema.attributes, &schema.blocks, prior, config)
 }
 
 fn object(attributes: &[Attribute], blocks: &[NestedBlock], prior: &Value, config: &Value) -> Value {
-    let Value::Object(_) = config else { return config.clone() };
+    let Value::Object(_) = config else {
+        return config.clone();
+    };
     let mut merged = BTreeMap::new();
     for attribute in attributes {
-        let (prior, config) = (prior.attribute(&attribute.name), config.attribute(&attribute.name));
+        let (prior, config) = (
+            prior.attribute(&attribute.name),
+            config.attribute(&attribute.name),
+        );
         merged.insert(attribute.name.clone(), value(attribute, prior, config));
     }
     for block in blocks {
@@ -31,7 +40,10 @@ fn object(attributes: &[Attribute], blocks: &[NestedBlock], prior: &Value, confi
             BlockNesting::Set { .. } => Nesting::Set,
             BlockNesting::Map => Nesting::Map,
         };
-        let element = Element { attributes: &block.attributes, blocks: &block.blocks };
+        let element = Element {
+            attributes: &block.attributes,
+            blocks: &block.blocks,
+        };
         merged.insert(block.name.clone(), element.merge(nesting, prior, config));
     }
     Value::Object(merged)
@@ -42,11 +54,19 @@ fn value(attribute: &Attribute, prior: &Value, config: &Value) -> Value {
         // A state that holds something only a configuration can set came from one, which is gone now.
         let was_configured = attribute.mode.is_optional()
             && matches!(&attribute.shape, Shape::Nested(_, nested) if holds_configured(nested, prior));
-        return if was_configured { Value::Null } else { prior.clone() };
+        return if was_configured {
+            Value::Null
+        } else {
+            prior.clone()
+        };
     }
     match &attribute.shape {
         Shape::Plain(_) => config.clone(),
-        Shape::Nested(nesting, nested) => Element { attributes: nested, blocks: &[] }.merge(*nesting, prior, config),
+        Shape::Nested(nesting, nested) => Element {
+            attributes: nested,
+            blocks: &[],
+        }
+        .merge(*nesting, prior, config),
     }
 }
 
@@ -58,10 +78,13 @@ fn holds_configured(attributes: &[Attribute], value: &Value) -> bool {
             if member.is_null() {
                 return false;
             }
-            let nested = matches!(&attribute.shape, Shape::Nested(_, nested) if holds_configured(nested, member));
+            let nested =
+                matches!(&attribute.shape, Shape::Nested(_, nested) if holds_configured(nested, member));
             !attribute.mode.is_computed() || nested
         }),
-        Value::List(elements) | Value::Set(elements) => elements.iter().any(|value| holds_configured(attributes, value)),
+        Value::List(elements) | Value::Set(elements) => {
+            elements.iter().any(|value| holds_configured(attributes, value))
+        }
         Value::Map(elements) => elements.values().any(|value| holds_configured(attributes, value)),
         _ => false,
     }
@@ -85,10 +108,13 @@ impl Element<'_> {
                     Value::List(prior) => prior.get(index),
                     _ => None,
                 };
-                let merged = elements.iter().enumerate().map(|(index, config)| match element(index) {
-                    Some(prior) => self.merge_one(prior, config),
-                    None => config.clone(),
-                });
+                let merged = elements
+                    .iter()
+                    .enumerate()
+                    .map(|(index, config)| match element(index) {
+                        Some(prior) => self.merge_one(prior, config),
+                        None => config.clone(),
+                    });
                 Value::List(merged.collect())
             }
             (_, Value::Map(elements)) => {
@@ -97,7 +123,8 @@ impl Element<'_> {
                     _ => None,
                 };
                 let merged = elements.iter().map(|(key, config)| {
-                    let merged = element(key).map_or_else(|| config.clone(), |prior| self.merge_one(prior, config));
+                    let merged =
+                        element(key).map_or_else(|| config.clone(), |prior| self.merge_one(prior, config));
                     (key.clone(), merged)
                 });
                 Value::Map(merged.collect())
@@ -108,7 +135,9 @@ impl Element<'_> {
                     _ => Vec::new(),
                 };
                 let merged = elements.iter().map(|config| {
-                    let fits = free.iter().position(|prior| stems_from(self.attributes, prior, config));
+                    let fits = free
+                        .iter()
+                        .position(|prior| stems_from(self.attributes, prior, config));
                     let prior = fits.map_or(&NULL, |position| free.remove(position));
                     self.merge_one(prior, config)
                 });
@@ -125,7 +154,10 @@ fn stems_from(attributes: &[Attribute], prior: &Value, config: &Value) -> bool {
         return true;
     }
     attributes.iter().all(|attribute| {
-        let (prior, config) = (prior.attribute(&attribute.name), config.attribute(&attribute.name));
+        let (prior, config) = (
+            prior.attribute(&attribute.name),
+            config.attribute(&attribute.name),
+        );
         if prior.unrefined() == config.unrefined() {
             return true;
         }

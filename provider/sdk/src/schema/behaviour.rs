@@ -55,7 +55,10 @@ impl fmt::Debug for Behaviour {
             .field("default", &self.default)
             .field("validators", &self.validators.len())
             .field("requires_replace", &self.requires_replace)
-            .field("requires_replace_if_configured", &self.requires_replace_if_configured)
+            .field(
+                "requires_replace_if_configured",
+                &self.requires_replace_if_configured,
+            )
             .field("use_state_for_unknown", &self.use_state_for_unknown)
             .field("equivalent", &self.equivalent.is_some())
             .field("modifiers", &self.modifiers.len())

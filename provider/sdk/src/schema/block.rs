@@ -60,7 +60,9 @@ impl NestedBlock {
 }
 
 pub(super) fn block_type(attributes: &[Attribute], blocks: &[NestedBlock]) -> Type {
-    let attributes = attributes.iter().map(|attribute| (attribute.name.clone(), attribute.ty()));
+    let attributes = attributes
+        .iter()
+        .map(|attribute| (attribute.name.clone(), attribute.ty()));
     let blocks = blocks.iter().map(|block| (block.name.clone(), block.ty()));
     Type::Object(attributes.chain(blocks).collect::<BTreeMap<_, _>>())
 }

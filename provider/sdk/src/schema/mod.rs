@@ -183,7 +183,9 @@ impl Shape {
 }
 
 pub(crate) fn object_type(attributes: &[Attribute]) -> Type {
-    let types: BTreeMap<String, Type> =
-        attributes.iter().map(|attribute| (attribute.name.clone(), attribute.ty())).collect();
+    let types: BTreeMap<String, Type> = attributes
+        .iter()
+        .map(|attribute| (attribute.name.clone(), attribute.ty()))
+        .collect();
     Type::Object(types)
 }

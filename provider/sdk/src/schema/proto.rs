@@ -6,8 +6,19 @@ use super::{Attribute, BlockNesting, Mode, NestedBlock, Nesting, Schema, Shape};
 
 impl Schema {
     pub(crate) fn to_proto(&self) -> proto::Schema {
-        let block = block(&self.attributes, &self.blocks, &self.description, self.deprecated.as_deref());
-        proto::Schema { version: self.version, block: Some(proto::schema::Block { version: self.version, ..block }) }
+        let block = block(
+            &self.attributes,
+            &self.blocks,
+            &self.description,
+            self.deprecated.as_deref(),
+        );
+        proto::Schema {
+            version: self.version,
+            block: Some(proto::schema::Block {
+                version: self.version,
+                ..block
+            }),
+        }
     }
 }
 
@@ -75,7 +86,12 @@ fn nested_block(nested: &NestedBlock) -> proto::schema::NestedBlock {
     };
     proto::schema::NestedBlock {
         type_name: nested.name.clone(),
-        block: Some(block(&nested.attributes, &nested.blocks, &nested.description, None)),
+        block: Some(block(
+            &nested.attributes,
+            &nested.blocks,
+            &nested.description,
+            None,
+        )),
         nesting: nesting as i32,
         min_items,
         max_items,

@@ -19,7 +19,8 @@ use super::listen::{Listener, Socket};
 /// A client that has not finished the TLS handshake by then is dropped.
 const TLS_HANDSHAKE_LIMIT: Duration = Duration::from_secs(10);
 
-trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
+/// Bytes in both directions.
+pub(super) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
 
 /// How many connections are open.
@@ -100,7 +101,9 @@ async fn next(socket: &Socket) -> io::Result<Box<dyn Stream>> {
 async fn secure(stream: Box<dyn Stream>, tls: Option<TlsAcceptor>) -> io::Result<Box<dyn Stream>> {
     match tls {
         None => Ok(stream),
-        Some(tls) => Ok(Box::new(tokio::time::timeout(TLS_HANDSHAKE_LIMIT, tls.accept(stream)).await??)),
+        Some(tls) => Ok(Box::new(
+            tokio::time::timeout(TLS_HANDSHAKE_LIMIT, tls.accept(stream)).await??,
+        )),
     }
 }
 
@@ -111,13 +114,21 @@ impl Connected for Connection {
 }
 
 impl AsyncRead for Connection {
-    fn poll_read(mut self: Pin<&mut Self>, cx: &mut task::Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut task::Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
         Pin::new(&mut self.stream).poll_read(cx, buf)
     }
 }
 
 impl AsyncWrite for Connection {
-    fn poll_write(mut self: Pin<&mut Self>, cx: &mut task::Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut task::Context<'_>,
+        buf: &[u8],
+    ) -> Poll<io::Result<usize>> {
         Pin::new(&mut self.stream).poll_write(cx, buf)
     }
 

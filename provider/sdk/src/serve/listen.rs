@@ -57,7 +57,9 @@ pub(crate) fn listen(environment: &Environment) -> io::Result<Listener> {
     if !environment.tcp {
         match listen_unix(environment) {
             Ok(listener) => return Ok(listener),
-            Err(error) => tracing::warn!(%error, "no Unix socket could be opened; a loopback port is used instead"),
+            Err(error) => {
+                tracing::warn!(%error, "no Unix socket could be opened; a loopback port is used instead")
+            }
         }
     }
     listen_tcp(environment)
@@ -67,7 +69,10 @@ pub(crate) fn listen(environment: &Environment) -> io::Result<Listener> {
 fn listen_unix(environment: &Environment) -> io::Result<Listener> {
     use std::os::unix::fs::PermissionsExt;
 
-    let parent = environment.socket_folder.clone().unwrap_or_else(std::env::temp_dir);
+    let parent = environment
+        .socket_folder
+        .clone()
+        .unwrap_or_else(std::env::temp_dir);
     let folder = Folder::create(&parent)?;
     let path = folder.0.join("plugin.sock");
     let socket = tokio::net::UnixListener::bind(&path)?;
@@ -79,7 +84,11 @@ fn listen_unix(environment: &Environment) -> io::Result<Listener> {
             std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o770))?;
         }
     }
-    Ok(Listener { socket: Socket::Unix(socket), endpoint: Endpoint::Unix(path), _folder: Some(folder) })
+    Ok(Listener {
+        socket: Socket::Unix(socket),
+        endpoint: Endpoint::Unix(path),
+        _folder: Some(folder),
+    })
 }
 
 fn listen_tcp(environment: &Environment) -> io::Result<Listener> {
@@ -94,7 +103,11 @@ fn listen_tcp(environment: &Environment) -> io::Result<Listener> {
                 socket.set_nonblocking(true)?;
                 let socket = TcpListener::from_std(socket)?;
                 let endpoint = Endpoint::Tcp(socket.local_addr()?);
-                return Ok(Listener { socket: Socket::Tcp(socket), endpoint, _folder: None });
+                return Ok(Listener {
+                    socket: Socket::Tcp(socket),
+                    endpoint,
+                    _folder: None,
+                });
             }
             Err(error) => last = error,
         }
@@ -120,7 +133,8 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        let removed = std::fs::remove_file(self.0.join("plugin.sock")).and_then(|()| std::fs::remove_dir(&self.0));
+        let removed =
+            std::fs::remove_file(self.0.join("plugin.sock")).and_then(|()| std::fs::remove_dir(&self.0));
         if let Err(error) = removed {
             tracing::debug!(%error, folder = %self.0.display(), "the socket's folder was not removed");
         }
@@ -134,7 +148,9 @@ pub(crate) fn divert_stdout() {
     {
         use std::os::fd::AsFd;
 
-        let Ok(original) = io::stdout().as_fd().try_clone_to_owned() else { return };
+        let Ok(original) = io::stdout().as_fd().try_clone_to_owned() else {
+            return;
+        };
         if nix::unistd::dup2_stdout(io::stderr().as_fd()).is_ok() {
             std::mem::forget(original);
         }

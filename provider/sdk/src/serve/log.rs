@@ -24,7 +24,12 @@ impl Levels {
     /// `TF_LOG_PROVIDER_<NAME>`, `TF_LOG_PROVIDER` and `TF_LOG` for the provider, `TF_LOG_SDK` before these for the SDK.
     fn from_variables(name: &str, variable: impl Fn(&str) -> Option<String>) -> Self {
         let own = format!("TF_LOG_PROVIDER_{}", name.to_uppercase().replace('-', "_"));
-        let first = |names: &[&str]| names.iter().find_map(|name| variable(name)).map_or(LevelFilter::OFF, |text| level(&text));
+        let first = |names: &[&str]| {
+            names
+                .iter()
+                .find_map(|name| variable(name))
+                .map_or(LevelFilter::OFF, |text| level(&text))
+        };
         Self {
             provider: first(&[own.as_str(), "TF_LOG_PROVIDER", "TF_LOG"]),
             sdk: first(&["TF_LOG_SDK", own.as_str(), "TF_LOG_PROVIDER", "TF_LOG"]),
@@ -32,7 +37,11 @@ impl Levels {
     }
 
     fn of(self, target: &str) -> LevelFilter {
-        if target.split("::").next() == Some("tfplugin") { self.sdk } else { self.provider }
+        if target.split("::").next() == Some("tfplugin") {
+            self.sdk
+        } else {
+            self.provider
+        }
     }
 }
 
@@ -50,11 +59,16 @@ fn level(text: &str) -> LevelFilter {
 
 /// Logs this process's events, when any are wanted. A second call changes nothing.
 pub(crate) fn install(name: &str) {
-    let levels = Levels::from_variables(name, |name| std::env::var(name).ok().filter(|value| !value.is_empty()));
+    let levels = Levels::from_variables(name, |name| {
+        std::env::var(name).ok().filter(|value| !value.is_empty())
+    });
     if levels.provider == LevelFilter::OFF && levels.sdk == LevelFilter::OFF {
         return;
     }
-    let layer = Hclog { levels, module: format!("provider.{name}") };
+    let layer = Hclog {
+        levels,
+        module: format!("provider.{name}"),
+    };
     let _already = tracing::subscriber::set_global_default(tracing_subscriber::registry().with(layer));
 }
 
@@ -81,7 +95,9 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Hclog {
 
 /// The time in Go's layout, with microseconds.
 fn now() -> String {
-    jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%S.%6fZ").to_string()
+    jiff::Timestamp::now()
+        .strftime("%Y-%m-%dT%H:%M:%S.%6fZ")
+        .to_string()
 }
 
 fn render(event: &Event<'_>, module: &str, time: &str) -> String {
@@ -91,7 +107,10 @@ fn render(event: &Event<'_>, module: &str, time: &str) -> String {
     let mut line = Map::new();
     line.insert("@level".to_owned(), level_name(*event.metadata().level()).into());
     line.insert("@message".to_owned(), fields.message.into());
-    line.insert("@module".to_owned(), format!("{module}.{}", target.replace("::", ".")).into());
+    line.insert(
+        "@module".to_owned(),
+        format!("{module}.{}", target.replace("::", ".")).into(),
+    );
     line.insert("@timestamp".to_owned(), time.into());
     line.extend(fields.pairs);
     let mut text = Json::Object(line.clone()).to_string();
@@ -99,7 +118,10 @@ fn render(event: &Event<'_>, module: &str, time: &str) -> String {
         line.retain(|key, _| key.starts_with('@'));
         line.insert("truncated".to_owned(), true.into());
         if let Some(Json::String(message)) = line.get_mut("@message") {
-            let end = (0..=MAX_LINE_BYTES / 2).rev().find(|end| message.is_char_boundary(*end)).unwrap_or(0);
+            let end = (0..=MAX_LINE_BYTES / 2)
+                .rev()
+                .find(|end| message.is_char_boundary(*end))
+                .unwrap_or(0);
             message.truncate(end);
         }
         text = Json::Object(line).to_string();
@@ -169,11 +191,28 @@ mod tests {
         for (variables, provider, sdk) in [
             (vec![], LevelFilter::OFF, LevelFilter::OFF),
             (vec![("TF_LOG", "info")], LevelFilter::INFO, LevelFilter::INFO),
-            (vec![("TF_LOG", "JSON"), ("TF_LOG_PROVIDER", "warn")], LevelFilter::WARN, LevelFilter::WARN),
-            (vec![("TF_LOG", "INFO"), ("TF_LOG_PROVIDER_MY_X", "trace")], LevelFilter::TRACE, LevelFilter::TRACE),
-            (vec![("TF_LOG", "INFO"), ("TF_LOG_SDK", "off")], LevelFilter::INFO, LevelFilter::OFF),
+            (
+                vec![("TF_LOG", "JSON"), ("TF_LOG_PROVIDER", "warn")],
+                LevelFilter::WARN,
+                LevelFilter::WARN,
+            ),
+            (
+                vec![("TF_LOG", "INFO"), ("TF_LOG_PROVIDER_MY_X", "trace")],
+                LevelFilter::TRACE,
+                LevelFilter::TRACE,
+            ),
+            (
+                vec![("TF_LOG", "INFO"), ("TF_LOG_SDK", "off")],
+                LevelFilter::INFO,
+                LevelFilter::OFF,
+            ),
         ] {
-            let find = |name: &str| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
+            let find = |name: &str| {
+                variables
+                    .iter()
+                    .find(|(key, _)| *key == name)
+                    .map(|(_, value)| (*value).to_owned())
+            };
             let levels = Levels::from_variables("my-x", find);
             assert_eq!(levels, Levels { provider, sdk }, "{variables:?}");
         }

@@ -33,7 +33,8 @@ mod tests {
     #[test]
     fn names_address_protocol_and_socket() {
         let endpoint = Endpoint::Unix("/tmp/p/plugin.sock".into());
-        let json: serde_json::Value = serde_json::from_str(&variable("example.com/a/b", 7, &endpoint)).unwrap();
+        let json: serde_json::Value =
+            serde_json::from_str(&variable("example.com/a/b", 7, &endpoint)).unwrap();
         assert_eq!(
             json,
             json!({"example.com/a/b": {"Protocol": "grpc", "ProtocolVersion": 6, "Pid": 7, "Test": true,

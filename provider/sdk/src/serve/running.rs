@@ -68,7 +68,11 @@ pub(crate) struct Running {
 }
 
 /// Opens the socket and serves. Must be called within a runtime.
-pub(crate) fn start<P: Provider>(environment: Environment, provider: P, mode: Mode) -> Result<Running, ServeError> {
+pub(crate) fn start<P: Provider>(
+    environment: Environment,
+    provider: P,
+    mode: Mode,
+) -> Result<Running, ServeError> {
     let signals = Signals::listen().map_err(ServeError::Runtime)?;
     let identity = match (&environment.client_certificate, mode) {
         (Some(pem), Mode::Plugin) => Some(tls::identity(pem).map_err(ServeError::Tls)?),
@@ -77,7 +81,12 @@ pub(crate) fn start<P: Provider>(environment: Environment, provider: P, mode: Mo
     let listener = listen(&environment).map_err(ServeError::Listen)?;
     let endpoint = listener.endpoint.clone();
     let certificate = identity.as_ref().map(|identity| identity.certificate.as_ref());
-    let line = line(negotiate(environment.versions.as_deref()), &endpoint, certificate, environment.multiplex);
+    let line = line(
+        negotiate(environment.versions.as_deref()),
+        &endpoint,
+        certificate,
+        environment.multiplex,
+    );
     let (end, open) = (CancellationToken::new(), Open::default());
     let tls = identity.map(|identity| TlsAcceptor::from(identity.config));
     let incoming = accept(listener, tls, open.clone(), end.clone());
@@ -93,7 +102,16 @@ pub(crate) fn start<P: Provider>(environment: Environment, provider: P, mode: Mo
         .add_service(GrpcControllerServer::new(Controller { end: end.clone() }))
         .add_service(HealthServer::new(Health { end: end.clone() }));
     let server = tokio::spawn(router.serve_with_incoming_shutdown(incoming, end.clone().cancelled_owned()));
-    Ok(Running { endpoint, line, end, stop: Box::new(move || service.stop()), server, open, signals, mode })
+    Ok(Running {
+        endpoint,
+        line,
+        end,
+        stop: Box::new(move || service.stop()),
+        server,
+        open,
+        signals,
+        mode,
+    })
 }
 
 impl Running {
@@ -103,12 +121,6 @@ impl Running {
 
     pub(crate) fn handshake_line(&self) -> &str {
         &self.line
-    }
-
-    /// Asks for the end, as the controller service does.
-    #[cfg(test)]
-    pub(crate) fn end(&self) {
-        self.end.cancel();
     }
 
     /// Serves until the client asks for the end, a signal does, or the client is gone; then gives calls in flight a moment.

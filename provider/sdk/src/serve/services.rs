@@ -64,18 +64,26 @@ pub(crate) struct Health {
 
 fn status(service: &str) -> Result<HealthCheckResponse, Status> {
     match service {
-        "" | "plugin" => Ok(HealthCheckResponse { status: ServingStatus::Serving as i32 }),
+        "" | "plugin" => Ok(HealthCheckResponse {
+            status: ServingStatus::Serving as i32,
+        }),
         other => Err(Status::not_found(format!("there is no service {other:?}"))),
     }
 }
 
 #[async_trait]
 impl health_server::Health for Health {
-    async fn check(&self, request: Request<HealthCheckRequest>) -> Result<Response<HealthCheckResponse>, Status> {
+    async fn check(
+        &self,
+        request: Request<HealthCheckRequest>,
+    ) -> Result<Response<HealthCheckResponse>, Status> {
         status(&request.get_ref().service).map(Response::new)
     }
 
-    async fn watch(&self, request: Request<HealthCheckRequest>) -> Result<Response<Items<HealthCheckResponse>>, Status> {
+    async fn watch(
+        &self,
+        request: Request<HealthCheckRequest>,
+    ) -> Result<Response<Items<HealthCheckResponse>>, Status> {
         let status = status(&request.get_ref().service)?;
         let stream = stream::once(async move { Ok(status) }).chain(silent(self.end.clone()));
         Ok(Response::new(Box::pin(stream)))

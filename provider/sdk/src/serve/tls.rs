@@ -5,13 +5,17 @@
 
 use std::sync::Arc;
 
-use rcgen::{CertificateParams, DistinguishedName, DnType, ExtendedKeyUsagePurpose, KeyPair, PKCS_ECDSA_P256_SHA256};
+use rcgen::{
+    CertificateParams, DistinguishedName, DnType, ExtendedKeyUsagePurpose, KeyPair, PKCS_ECDSA_P256_SHA256,
+};
 use rustls::client::danger::HandshakeSignatureValid;
 use rustls::crypto::{CryptoProvider, aws_lc_rs, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, UnixTime};
 use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
-use rustls::{CertificateError, DigitallySignedStruct, DistinguishedName as Name, Error, ServerConfig, SignatureScheme};
+use rustls::{
+    CertificateError, DigitallySignedStruct, DistinguishedName as Name, Error, ServerConfig, SignatureScheme,
+};
 
 /// A server's side of TLS, and the certificate that the handshake line shows.
 pub(crate) struct Identity {
@@ -32,10 +36,14 @@ pub(crate) enum TlsError {
 
 /// Makes a key and a certificate and accepts the client with this certificate alone.
 pub(crate) fn identity(client_certificate_pem: &str) -> Result<Identity, TlsError> {
-    let client = CertificateDer::from_pem_slice(client_certificate_pem.as_bytes()).map_err(TlsError::ClientCertificate)?;
+    let client = CertificateDer::from_pem_slice(client_certificate_pem.as_bytes())
+        .map_err(TlsError::ClientCertificate)?;
     let (certificate, key) = own_certificate().map_err(TlsError::ServerCertificate)?;
     let provider = Arc::new(aws_lc_rs::default_provider());
-    let verifier = Arc::new(Pinned { client, provider: Arc::clone(&provider) });
+    let verifier = Arc::new(Pinned {
+        client,
+        provider: Arc::clone(&provider),
+    });
     let mut config = ServerConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
         .map_err(TlsError::Configuration)?
@@ -43,7 +51,10 @@ pub(crate) fn identity(client_certificate_pem: &str) -> Result<Identity, TlsErro
         .with_single_cert(vec![certificate.clone()], key)
         .map_err(TlsError::Configuration)?;
     config.alpn_protocols = vec![b"h2".to_vec()];
-    Ok(Identity { config: Arc::new(config), certificate })
+    Ok(Identity {
+        config: Arc::new(config),
+        certificate,
+    })
 }
 
 fn own_certificate() -> Result<(CertificateDer<'static>, PrivateKeyDer<'static>), rcgen::Error> {
@@ -51,7 +62,10 @@ fn own_certificate() -> Result<(CertificateDer<'static>, PrivateKeyDer<'static>)
     let mut params = CertificateParams::new(vec!["localhost".to_owned()])?;
     params.distinguished_name = DistinguishedName::new();
     params.distinguished_name.push(DnType::CommonName, "localhost");
-    params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth, ExtendedKeyUsagePurpose::ClientAuth];
+    params.extended_key_usages = vec![
+        ExtendedKeyUsagePurpose::ServerAuth,
+        ExtendedKeyUsagePurpose::ClientAuth,
+    ];
     let certificate = params.self_signed(&key)?;
     let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der()));
     Ok((certificate.der().clone(), key))
@@ -78,7 +92,9 @@ impl ClientCertVerifier for Pinned {
         if end_entity.as_ref() == self.client.as_ref() {
             Ok(ClientCertVerified::assertion())
         } else {
-            Err(Error::InvalidCertificate(CertificateError::ApplicationVerificationFailure))
+            Err(Error::InvalidCertificate(
+                CertificateError::ApplicationVerificationFailure,
+            ))
         }
     }
 
@@ -88,7 +104,12 @@ impl ClientCertVerifier for Pinned {
         cert: &CertificateDer<'_>,
         dss: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        verify_tls12_signature(message, cert, dss, &self.provider.signature_verification_algorithms)
+        verify_tls12_signature(
+            message,
+            cert,
+            dss,
+            &self.provider.signature_verification_algorithms,
+        )
     }
 
     fn verify_tls13_signature(
@@ -97,10 +118,17 @@ impl ClientCertVerifier for Pinned {
         cert: &CertificateDer<'_>,
         dss: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        verify_tls13_signature(message, cert, dss, &self.provider.signature_verification_algorithms)
+        verify_tls13_signature(
+            message,
+            cert,
+            dss,
+            &self.provider.signature_verification_algorithms,
+        )
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.provider.signature_verification_algorithms.supported_schemes()
+        self.provider
+            .signature_verification_algorithms
+            .supported_schemes()
     }
 }

@@ -27,13 +27,17 @@ fn read(json: &Json, ty: &Type, path: &AttributePath) -> Result<Value, Failure> 
         (_, Json::Null) => Ok(Value::Null),
         (Type::Object(types), Json::Object(members)) => {
             if let Some(extra) = members.keys().find(|name| !types.contains_key(*name)) {
-                return Err(Failure::Test(format!("the configuration has {extra:?} at {path:?}, the schema has not")));
+                return Err(Failure::Test(format!(
+                    "the configuration has {extra:?} at {path:?}, the schema has not"
+                )));
             }
             let attributes = types.iter().map(|(name, ty)| {
                 let member = members.get(name).unwrap_or(&Json::Null);
                 Ok((name.clone(), read(member, ty, &path.attribute(name.as_str()))?))
             });
-            attributes.collect::<Result<BTreeMap<_, _>, _>>().map(Value::Object)
+            attributes
+                .collect::<Result<BTreeMap<_, _>, _>>()
+                .map(Value::Object)
         }
         (Type::List(element), Json::Array(items)) => elements(items, element, path).map(Value::List),
         (Type::Set(element), Json::Array(items)) => elements(items, element, path).map(Value::set),
@@ -44,12 +48,15 @@ fn read(json: &Json, ty: &Type, path: &AttributePath) -> Result<Value, Failure> 
             members.collect::<Result<BTreeMap<_, _>, _>>().map(Value::Map)
         }
         (Type::Dynamic, json) => Ok(crate::json::dynamic_from_json(json)),
-        (ty, json) => {
-            wire::from_json(json, ty).map_err(|error| Failure::Test(format!("the configuration at {path}: {error}")))
-        }
+        (ty, json) => wire::from_json(json, ty)
+            .map_err(|error| Failure::Test(format!("the configuration at {path}: {error}"))),
     }
 }
 
 fn elements(items: &[Json], element: &Type, path: &AttributePath) -> Result<Vec<Value>, Failure> {
-    items.iter().enumerate().map(|(index, item)| read(item, element, &path.index(index))).collect()
+    items
+        .iter()
+        .enumerate()
+        .map(|(index, item)| read(item, element, &path.index(index)))
+        .collect()
 }

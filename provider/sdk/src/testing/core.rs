@@ -24,7 +24,9 @@ pub struct Core<P: Provider> {
 
 /// The protocol's answer; calls of ours never fail as calls.
 pub(super) fn answered<T>(response: Result<Response<T>, Status>) -> Result<T, Failure> {
-    response.map(Response::into_inner).map_err(|status| Failure::Test(format!("the call itself failed: {status}")))
+    response
+        .map(Response::into_inner)
+        .map_err(|status| Failure::Test(format!("the call itself failed: {status}")))
 }
 
 impl<P: Provider> Core<P> {
@@ -34,7 +36,11 @@ impl<P: Provider> Core<P> {
     /// A schema that a core would refuse, by name.
     pub async fn new(provider: P) -> Result<Self, Failure> {
         let service = Arc::new(Service::new(provider));
-        answered(service.get_provider_schema(Request::new(proto::get_provider_schema::Request {})).await)?;
+        answered(
+            service
+                .get_provider_schema(Request::new(proto::get_provider_schema::Request {}))
+                .await,
+        )?;
         let mut problems = Vec::new();
         let mut check = |name: &str, schema: &Schema| {
             let root = crate::AttributePath::root();
@@ -57,7 +63,9 @@ impl<P: Provider> Core<P> {
         let ty = self.service.provider_schema().ty();
         let config = value_from_json(&config, &ty)?;
         let config = Some(wire::to_proto(&config, &ty).map_err(|error| Failure::Test(error.to_string()))?);
-        let request = proto::validate_provider_config::Request { config: config.clone() };
+        let request = proto::validate_provider_config::Request {
+            config: config.clone(),
+        };
         let validated = answered(self.service.validate_provider_config(Request::new(request)).await)?;
         let mut warnings = outcome(&validated.diagnostics)?;
         let request = proto::configure_provider::Request {
@@ -83,7 +91,10 @@ impl<P: Provider> Core<P> {
     /// # Errors
     /// What the provider says, or a result that is not the configuration with its computed attributes.
     pub async fn read_data(&self, type_name: &str, config: Json) -> Result<Value, Failure> {
-        let schema = self.service.data_source_schema(type_name).ok_or_else(|| unknown_type(type_name))?;
+        let schema = self
+            .service
+            .data_source_schema(type_name)
+            .ok_or_else(|| unknown_type(type_name))?;
         let ty = schema.ty();
         let config = value_from_json(&config, &ty)?;
         let message = wire::to_proto(&config, &ty).map_err(|error| Failure::Test(error.to_string()))?;
@@ -91,7 +102,14 @@ impl<P: Provider> Core<P> {
             type_name: type_name.to_owned(),
             config: Some(message.clone()),
         };
-        outcome(&answered(self.service.validate_data_resource_config(Request::new(request)).await)?.diagnostics)?;
+        outcome(
+            &answered(
+                self.service
+                    .validate_data_resource_config(Request::new(request))
+                    .await,
+            )?
+            .diagnostics,
+        )?;
         let request = proto::read_data_source::Request {
             type_name: type_name.to_owned(),
             config: Some(message),
@@ -103,7 +121,10 @@ impl<P: Provider> Core<P> {
         let state = wire::from_proto(response.state.as_ref(), &ty)
             .map_err(|error| Failure::broken("Provider produced invalid object", error.to_string()))?;
         Failure::rule("Provider produced invalid object", unknowns_left(&state))?;
-        Failure::rule("Provider produced invalid object", compatible(&expected(schema, &config), &state))?;
+        Failure::rule(
+            "Provider produced invalid object",
+            compatible(&expected(schema, &config), &state),
+        )?;
         Ok(state)
     }
 
@@ -112,18 +133,36 @@ impl<P: Provider> Core<P> {
     /// # Errors
     /// What the function says, as text with the argument.
     pub async fn call(&self, name: &str, arguments: Vec<Value>) -> Result<Value, Failure> {
-        let signature =
-            self.service.function_signature(name).ok_or_else(|| Failure::Test(format!("there is no function {name:?}")))?;
+        let signature = self
+            .service
+            .function_signature(name)
+            .ok_or_else(|| Failure::Test(format!("there is no function {name:?}")))?;
         let variadic = signature.variadic.iter().cycle();
-        let types = signature.parameters.iter().chain(variadic).map(|parameter| &parameter.ty);
-        let messages = arguments.iter().zip(types).map(|(argument, ty)| wire::to_proto(argument, ty));
-        let arguments =
-            messages.collect::<Result<Vec<_>, _>>().map_err(|error| Failure::Test(error.to_string()))?;
-        let request = proto::call_function::Request { name: name.to_owned(), arguments };
+        let types = signature
+            .parameters
+            .iter()
+            .chain(variadic)
+            .map(|parameter| &parameter.ty);
+        let messages = arguments
+            .iter()
+            .zip(types)
+            .map(|(argument, ty)| wire::to_proto(argument, ty));
+        let arguments = messages
+            .collect::<Result<Vec<_>, _>>()
+            .map_err(|error| Failure::Test(error.to_string()))?;
+        let request = proto::call_function::Request {
+            name: name.to_owned(),
+            arguments,
+        };
         let response = answered(self.service.call_function(Request::new(request)).await)?;
         if let Some(error) = response.error {
-            let argument = error.function_argument.map_or_else(String::new, |position| format!("argument {}: ", position + 1));
-            return Err(Failure::Refused(Diagnostics::error("Error in function call", format!("{argument}{}", error.text))));
+            let argument = error
+                .function_argument
+                .map_or_else(String::new, |position| format!("argument {}: ", position + 1));
+            return Err(Failure::Refused(Diagnostics::error(
+                "Error in function call",
+                format!("{argument}{}", error.text),
+            )));
         }
         wire::from_proto(response.result.as_ref(), &signature.returns)
             .map_err(|error| Failure::broken("Invalid function result", error.to_string()))
@@ -134,7 +173,10 @@ impl<P: Provider> Core<P> {
     /// # Errors
     /// What the provider says.
     pub async fn open(&self, type_name: &str, config: Json) -> Result<Value, Failure> {
-        let schema = self.service.ephemeral_schema(type_name).ok_or_else(|| unknown_type(type_name))?;
+        let schema = self
+            .service
+            .ephemeral_schema(type_name)
+            .ok_or_else(|| unknown_type(type_name))?;
         let ty = schema.ty();
         let config = value_from_json(&config, &ty)?;
         let message = wire::to_proto(&config, &ty).map_err(|error| Failure::Test(error.to_string()))?;
@@ -147,10 +189,15 @@ impl<P: Provider> Core<P> {
         outcome(&opened.diagnostics)?;
         let result = wire::from_proto(opened.result.as_ref(), &ty)
             .map_err(|error| Failure::broken("Provider produced invalid object", error.to_string()))?;
-        let request =
-            proto::close_ephemeral_resource::Request { type_name: type_name.to_owned(), private: opened.private };
+        let request = proto::close_ephemeral_resource::Request {
+            type_name: type_name.to_owned(),
+            private: opened.private,
+        };
         outcome(&answered(self.service.close_ephemeral_resource(Request::new(request)).await)?.diagnostics)?;
-        Failure::rule("Provider produced invalid object", compatible(&expected(schema, &config), &result))?;
+        Failure::rule(
+            "Provider produced invalid object",
+            compatible(&expected(schema, &config), &result),
+        )?;
         Ok(result)
     }
 
@@ -161,7 +208,10 @@ impl<P: Provider> Core<P> {
 }
 
 pub(super) fn capabilities() -> proto::ClientCapabilities {
-    proto::ClientCapabilities { deferral_allowed: false, write_only_attributes_allowed: true }
+    proto::ClientCapabilities {
+        deferral_allowed: false,
+        write_only_attributes_allowed: true,
+    }
 }
 
 fn unknown_type(name: &str) -> Failure {
@@ -172,7 +222,11 @@ fn unknown_type(name: &str) -> Failure {
 fn expected(schema: &Schema, config: &Value) -> Value {
     let mut expected = config.clone();
     if let Value::Object(attributes) = &mut expected {
-        for attribute in schema.attributes.iter().filter(|attribute| attribute.mode.is_computed()) {
+        for attribute in schema
+            .attributes
+            .iter()
+            .filter(|attribute| attribute.mode.is_computed())
+        {
             let value = attributes.entry(attribute.name.clone()).or_default();
             if value.is_null() {
                 *value = Value::unknown();

@@ -35,11 +35,18 @@ impl Failure {
     }
 
     pub(super) fn rule(title: &'static str, violations: Vec<Violation>) -> Result<(), Self> {
-        if violations.is_empty() { Ok(()) } else { Err(Self::Rule { title, violations }) }
+        if violations.is_empty() {
+            Ok(())
+        } else {
+            Err(Self::Rule { title, violations })
+        }
     }
 
     pub(super) fn broken(title: &'static str, message: impl Into<String>) -> Self {
-        Self::Rule { title, violations: vec![Violation::new(&AttributePath::root(), message)] }
+        Self::Rule {
+            title,
+            violations: vec![Violation::new(&AttributePath::root(), message)],
+        }
     }
 }
 
@@ -49,7 +56,9 @@ impl fmt::Display for Failure {
             Self::Refused(diagnostics) => write!(f, "the provider refused: {diagnostics}"),
             Self::Rule { title, violations } => {
                 write!(f, "{title}")?;
-                violations.iter().try_for_each(|violation| write!(f, "\n- {violation}"))
+                violations
+                    .iter()
+                    .try_for_each(|violation| write!(f, "\n- {violation}"))
             }
             Self::Test(text) => f.write_str(text),
         }
@@ -61,7 +70,11 @@ impl std::error::Error for Failure {}
 /// The messages of an answer: warnings, or a failure when one is an error.
 pub(super) fn outcome(diagnostics: &[proto::Diagnostic]) -> Result<Diagnostics, Failure> {
     let diagnostics: Diagnostics = diagnostics.iter().map(from_proto).collect();
-    if diagnostics.has_errors() { Err(Failure::Refused(diagnostics)) } else { Ok(diagnostics) }
+    if diagnostics.has_errors() {
+        Err(Failure::Refused(diagnostics))
+    } else {
+        Ok(diagnostics)
+    }
 }
 
 fn from_proto(diagnostic: &proto::Diagnostic) -> Diagnostic {
@@ -79,10 +92,13 @@ fn from_proto(diagnostic: &proto::Diagnostic) -> Diagnostic {
 
 pub(super) fn path_from_proto(path: &proto::AttributePath) -> AttributePath {
     use proto::attribute_path::step::Selector;
-    let steps = path.steps.iter().filter_map(|step| match step.selector.as_ref()? {
-        Selector::AttributeName(name) => Some(Step::Attribute(name.clone())),
-        Selector::ElementKeyString(key) => Some(Step::Key(key.clone())),
-        Selector::ElementKeyInt(index) => usize::try_from(*index).ok().map(Step::Index),
-    });
+    let steps = path
+        .steps
+        .iter()
+        .filter_map(|step| match step.selector.as_ref()? {
+            Selector::AttributeName(name) => Some(Step::Attribute(name.clone())),
+            Selector::ElementKeyString(key) => Some(Step::Key(key.clone())),
+            Selector::ElementKeyInt(index) => usize::try_from(*index).ok().map(Step::Index),
+        });
     steps.collect()
 }

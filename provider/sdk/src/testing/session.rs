@@ -65,7 +65,9 @@ const INVALID_RESULT: &str = "Provider returned invalid result object after appl
 impl<P: Provider> Session<P> {
     pub(super) fn new(service: Arc<Service<P>>, type_name: &str) -> Result<Self, Failure> {
         let schema = service.resource_schema(type_name);
-        let ty = schema.map(Schema::ty).ok_or_else(|| Failure::Test(format!("the provider offers no {type_name:?}")))?;
+        let ty = schema
+            .map(Schema::ty)
+            .ok_or_else(|| Failure::Test(format!("the provider offers no {type_name:?}")))?;
         Ok(Self {
             service,
             type_name: type_name.to_owned(),
@@ -147,11 +149,18 @@ impl<P: Provider> Session<P> {
         let again = self.plan_value(&config).await?;
         const INCONSISTENT: &str = "Provider produced inconsistent final plan";
         Failure::rule(INCONSISTENT, compatible(&planned.planned, &again.planned))?;
-        let expected = if planned.action == Action::Replace { Action::Create } else { planned.action };
+        let expected = if planned.action == Action::Replace {
+            Action::Create
+        } else {
+            planned.action
+        };
         match (expected, again.action) {
             (Action::Update, Action::NoOp) => return Ok(warnings),
             (expected, action) if expected != action => {
-                return Err(Failure::broken(INCONSISTENT, format!("the action changed from {expected:?} to {action:?}")));
+                return Err(Failure::broken(
+                    INCONSISTENT,
+                    format!("the action changed from {expected:?} to {action:?}"),
+                ));
             }
             _ => {}
         }
@@ -170,14 +179,25 @@ impl<P: Provider> Session<P> {
         }
         let response = self.call_plan(&self.state, &Value::Null, &Value::Null).await?;
         warnings.append(outcome(&response.diagnostics)?);
-        if !self.value(response.planned_state.as_ref(), INVALID_PLAN)?.is_null() {
-            return Err(Failure::broken(INVALID_PLAN, "a non-null value was planned for a destroy"));
+        if !self
+            .value(response.planned_state.as_ref(), INVALID_PLAN)?
+            .is_null()
+        {
+            return Err(Failure::broken(
+                INVALID_PLAN,
+                "a non-null value was planned for a destroy",
+            ));
         }
-        let response = self.call_apply(&Value::Null, &Value::Null, response.planned_private).await?;
+        let response = self
+            .call_apply(&Value::Null, &Value::Null, response.planned_private)
+            .await?;
         let after = self.value(response.new_state.as_ref(), INVALID_RESULT)?;
         let result = outcome(&response.diagnostics);
         if result.is_ok() && !after.is_null() {
-            return Err(Failure::broken(INVALID_RESULT, "the object is not null after its deletion"));
+            return Err(Failure::broken(
+                INVALID_RESULT,
+                "the object is not null after its deletion",
+            ));
         }
         self.state = after;
         (self.private, self.tainted) = (response.private, false);
@@ -195,7 +215,10 @@ impl<P: Provider> Session<P> {
         }
         let request = proto::upgrade_resource_state::Request {
             type_name: self.type_name.clone(),
-            version: self.service.resource_schema(&self.type_name).map_or(0, |schema| schema.version),
+            version: self
+                .service
+                .resource_schema(&self.type_name)
+                .map_or(0, |schema| schema.version),
             raw_state: Some(proto::RawState {
                 json: state_json(&self.state, &self.ty).into_bytes(),
                 ..Default::default()
@@ -205,7 +228,10 @@ impl<P: Provider> Session<P> {
         outcome(&upgraded.diagnostics)?;
         let stored = self.value(upgraded.upgraded_state.as_ref(), "Invalid resource state upgrade")?;
         if stored != self.state {
-            return Err(Failure::broken("Invalid resource state upgrade", "the state came back changed"));
+            return Err(Failure::broken(
+                "Invalid resource state upgrade",
+                "the state came back changed",
+            ));
         }
         let request = proto::read_resource::Request {
             type_name: self.type_name.clone(),
@@ -245,42 +271,63 @@ impl<P: Provider> Session<P> {
     /// What the provider says, or that it is not there.
     pub async fn import_by_identity(&mut self, identity: Json) -> Result<Diagnostics, Failure> {
         let schema = self.service.resource_identity_schema(&self.type_name);
-        let ty = schema.map(Schema::ty).ok_or_else(|| Failure::Test("the resource has no identity".to_owned()))?;
+        let ty = schema
+            .map(Schema::ty)
+            .ok_or_else(|| Failure::Test("the resource has no identity".to_owned()))?;
         let value = value_from_json(&identity, &ty)?;
         let data = wire::to_proto(&value, &ty).map_err(|error| Failure::Test(error.to_string()))?;
         let request = proto::import_resource_state::Request {
             type_name: self.type_name.clone(),
             id: String::new(),
             client_capabilities: Some(capabilities()),
-            identity: Some(proto::ResourceIdentityData { identity_data: Some(data) }),
+            identity: Some(proto::ResourceIdentityData {
+                identity_data: Some(data),
+            }),
         };
         self.import_by(request).await
     }
 
-    async fn import_by(&mut self, request: proto::import_resource_state::Request) -> Result<Diagnostics, Failure> {
+    async fn import_by(
+        &mut self,
+        request: proto::import_resource_state::Request,
+    ) -> Result<Diagnostics, Failure> {
         let response = answered(self.service.import_resource_state(Request::new(request)).await)?;
         let mut warnings = outcome(&response.diagnostics)?;
         let [imported] = response.imported_resources.as_slice() else {
-            return Err(Failure::Test(format!("{} objects were imported", response.imported_resources.len())));
+            return Err(Failure::Test(format!(
+                "{} objects were imported",
+                response.imported_resources.len()
+            )));
         };
         self.state = self.value(imported.state.as_ref(), "Provider produced invalid object")?;
         self.private = imported.private.clone();
         self.identity = imported.identity.clone();
         warnings.append(self.refresh().await?);
         if self.state.is_null() {
-            return Err(Failure::broken("Cannot import non-existent remote object", "the object is not there"));
+            return Err(Failure::broken(
+                "Cannot import non-existent remote object",
+                "the object is not there",
+            ));
         }
         Ok(warnings)
     }
 
     async fn plan_value(&mut self, config: &Value) -> Result<Planned, Failure> {
-        let prior = if self.tainted { Value::Null } else { self.state.clone() };
+        let prior = if self.tainted {
+            Value::Null
+        } else {
+            self.state.clone()
+        };
         let mut planned = self.plan_once(&prior, config).await?;
         if self.tainted && !self.state.is_null() {
             planned.action = Action::Replace;
         } else if planned.action == Action::Update && !planned.replace.is_empty() {
             let replace = std::mem::take(&mut planned.replace);
-            planned = Planned { action: Action::Replace, replace, ..self.plan_once(&Value::Null, config).await? };
+            planned = Planned {
+                action: Action::Replace,
+                replace,
+                ..self.plan_once(&Value::Null, config).await?
+            };
         }
         Ok(planned)
     }
@@ -300,7 +347,10 @@ impl<P: Provider> Session<P> {
         for path in response.requires_replace.iter().map(path_from_proto) {
             match (prior.at(&path), planned.at(&path)) {
                 (None, None) if !prior.is_null() => {
-                    return Err(Failure::broken(INVALID_PLAN, format!("{path} replaces the object, but is not there")));
+                    return Err(Failure::broken(
+                        INVALID_PLAN,
+                        format!("{path} replaces the object, but is not there"),
+                    ));
                 }
                 (before, after) if !prior.is_null() && before != after => replace.push(path),
                 _ => {}
@@ -312,7 +362,14 @@ impl<P: Provider> Session<P> {
             () => Action::Update,
         };
         let (private, identity) = (response.planned_private, response.planned_identity);
-        Ok(Planned { action, planned, replace, warnings, private, identity })
+        Ok(Planned {
+            action,
+            planned,
+            replace,
+            warnings,
+            private,
+            identity,
+        })
     }
 
     async fn carry_out(&mut self, plan: &Planned, config: &Value) -> Result<Diagnostics, Failure> {
@@ -320,15 +377,23 @@ impl<P: Provider> Session<P> {
         if let Some(identity) = &plan.identity {
             self.identity = Some(identity.clone());
         }
-        let response = self.call_apply(&plan.planned, config, plan.private.clone()).await?;
+        let response = self
+            .call_apply(&plan.planned, config, plan.private.clone())
+            .await?;
         let result = outcome(&response.diagnostics);
         let after = self.value(response.new_state.as_ref(), INVALID_RESULT)?;
         self.check_stored(&after, INVALID_RESULT)?;
         if result.is_ok() {
             if after.is_null() {
-                return Err(Failure::broken(INVALID_RESULT, "the object is null after it was applied"));
+                return Err(Failure::broken(
+                    INVALID_RESULT,
+                    "the object is null after it was applied",
+                ));
             }
-            Failure::rule("Provider produced inconsistent result after apply", compatible(&plan.planned, &after))?;
+            Failure::rule(
+                "Provider produced inconsistent result after apply",
+                compatible(&plan.planned, &after),
+            )?;
         }
         self.tainted = creating && result.is_err() && !after.is_null();
         self.state = after;
@@ -349,7 +414,9 @@ impl<P: Provider> Session<P> {
     }
 
     fn message(&self, value: &Value) -> Result<Option<proto::DynamicValue>, Failure> {
-        wire::to_proto(value, &self.ty).map(Some).map_err(|error| Failure::Test(error.to_string()))
+        wire::to_proto(value, &self.ty)
+            .map(Some)
+            .map_err(|error| Failure::Test(error.to_string()))
     }
 
     fn value(&self, message: Option<&proto::DynamicValue>, title: &'static str) -> Result<Value, Failure> {

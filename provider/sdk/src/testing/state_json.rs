@@ -15,16 +15,19 @@ pub(super) fn state_json(value: &Value, ty: &Type) -> String {
         (Type::Tuple(types), Value::Tuple(items)) => {
             array(items.iter().zip(types).map(|(item, ty)| state_json(item, ty)))
         }
-        (Type::Map(element), Value::Map(items)) => {
-            object(items.iter().map(|(key, item)| (key.as_str(), state_json(item, element))))
-        }
+        (Type::Map(element), Value::Map(items)) => object(
+            items
+                .iter()
+                .map(|(key, item)| (key.as_str(), state_json(item, element))),
+        ),
         (Type::Object(types), Value::Object(items)) => object(items.iter().filter_map(|(name, item)| {
             let ty = types.get(name)?;
             Some((name.as_str(), state_json(item, ty)))
         })),
-        (_, Value::Dynamic(inner)) => {
-            object([("type", inner.0.to_json().to_string()), ("value", state_json(&inner.1, &inner.0))])
-        }
+        (_, Value::Dynamic(inner)) => object([
+            ("type", inner.0.to_json().to_string()),
+            ("value", state_json(&inner.1, &inner.0)),
+        ]),
         _ => "null".to_owned(),
     }
 }

@@ -7,13 +7,15 @@ impl Value {
     /// The part at `path`; `None` where the path leads nowhere (also below null, unknown and into sets).
     #[must_use]
     pub fn at(&self, path: &AttributePath) -> Option<&Self> {
-        path.steps().iter().try_fold(self, |value, step| match (value, step) {
-            (Self::Object(attributes), Step::Attribute(name) | Step::Key(name)) => attributes.get(name),
-            (Self::Map(elements), Step::Key(key) | Step::Attribute(key)) => elements.get(key),
-            (Self::List(elements) | Self::Tuple(elements), Step::Index(index)) => elements.get(*index),
-            (Self::Dynamic(inner), step) => inner.1.at(&AttributePath::root().step(step.clone())),
-            _ => None,
-        })
+        path.steps()
+            .iter()
+            .try_fold(self, |value, step| match (value, step) {
+                (Self::Object(attributes), Step::Attribute(name) | Step::Key(name)) => attributes.get(name),
+                (Self::Map(elements), Step::Key(key) | Step::Attribute(key)) => elements.get(key),
+                (Self::List(elements) | Self::Tuple(elements), Step::Index(index)) => elements.get(*index),
+                (Self::Dynamic(inner), step) => inner.1.at(&AttributePath::root().step(step.clone())),
+                _ => None,
+            })
     }
 
     /// The part at `path`, to be changed; `None` as with [`Value::at`].
@@ -24,9 +26,13 @@ impl Value {
                 other => other,
             };
             match (value, step) {
-                (Self::Object(attributes), Step::Attribute(name) | Step::Key(name)) => attributes.get_mut(name),
+                (Self::Object(attributes), Step::Attribute(name) | Step::Key(name)) => {
+                    attributes.get_mut(name)
+                }
                 (Self::Map(elements), Step::Key(key) | Step::Attribute(key)) => elements.get_mut(key),
-                (Self::List(elements) | Self::Tuple(elements), Step::Index(index)) => elements.get_mut(*index),
+                (Self::List(elements) | Self::Tuple(elements), Step::Index(index)) => {
+                    elements.get_mut(*index)
+                }
                 _ => None,
             }
         })
@@ -36,6 +42,8 @@ impl Value {
     #[must_use]
     pub fn attribute(&self, name: &str) -> &Self {
         const NULL: &Value = &Value::Null;
-        self.as_object().and_then(|attributes| attributes.get(name)).unwrap_or(NULL)
+        self.as_object()
+            .and_then(|attributes| attributes.get(name))
+            .unwrap_or(NULL)
     }
 }

@@ -55,7 +55,11 @@ impl Value {
     #[must_use]
     pub fn string(text: impl Into<String>) -> Self {
         let text = text.into();
-        if is_nfc(&text) { Self::String(text) } else { Self::String(text.nfc().collect()) }
+        if is_nfc(&text) {
+            Self::String(text)
+        } else {
+            Self::String(text.nfc().collect())
+        }
     }
 
     /// A set of these elements: sorted, equal known ones once.
@@ -70,7 +74,12 @@ impl Value {
     /// An object with these attributes.
     #[must_use]
     pub fn object<'a>(attributes: impl IntoIterator<Item = (&'a str, Self)>) -> Self {
-        Self::Object(attributes.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
+        Self::Object(
+            attributes
+                .into_iter()
+                .map(|(name, value)| (name.to_owned(), value))
+                .collect(),
+        )
     }
 
     /// Whether it is null (a dynamic null included).
@@ -99,7 +108,9 @@ impl Value {
         match self {
             Self::Unknown(_) => false,
             Self::Null | Self::Bool(_) | Self::Number(_) | Self::String(_) => true,
-            Self::List(elements) | Self::Set(elements) | Self::Tuple(elements) => elements.iter().all(Self::is_wholly_known),
+            Self::List(elements) | Self::Set(elements) | Self::Tuple(elements) => {
+                elements.iter().all(Self::is_wholly_known)
+            }
             Self::Map(elements) | Self::Object(elements) => elements.values().all(Self::is_wholly_known),
             Self::Dynamic(inner) => inner.1.is_wholly_known(),
         }
@@ -131,10 +142,18 @@ impl Value {
             Self::List(elements) => Self::List(elements.iter().map(Self::unrefined).collect()),
             Self::Set(elements) => Self::set(elements.iter().map(Self::unrefined)),
             Self::Tuple(elements) => Self::Tuple(elements.iter().map(Self::unrefined).collect()),
-            Self::Map(elements) => Self::Map(elements.iter().map(|(key, value)| (key.clone(), value.unrefined())).collect()),
-            Self::Object(elements) => {
-                Self::Object(elements.iter().map(|(key, value)| (key.clone(), value.unrefined())).collect())
-            }
+            Self::Map(elements) => Self::Map(
+                elements
+                    .iter()
+                    .map(|(key, value)| (key.clone(), value.unrefined()))
+                    .collect(),
+            ),
+            Self::Object(elements) => Self::Object(
+                elements
+                    .iter()
+                    .map(|(key, value)| (key.clone(), value.unrefined()))
+                    .collect(),
+            ),
             Self::Dynamic(inner) => Self::Dynamic(Box::new((inner.0.clone(), inner.1.unrefined()))),
             other => other.clone(),
         }

@@ -28,13 +28,21 @@ impl Number {
     /// The exact value as `i64`, if it is one.
     #[must_use]
     pub fn as_i64(&self) -> Option<i64> {
-        if self.0.is_integer() { self.0.to_i64() } else { None }
+        if self.0.is_integer() {
+            self.0.to_i64()
+        } else {
+            None
+        }
     }
 
     /// The exact value as `u64`, if it is one.
     #[must_use]
     pub fn as_u64(&self) -> Option<u64> {
-        if self.0.is_integer() { self.0.to_u64() } else { None }
+        if self.0.is_integer() {
+            self.0.to_u64()
+        } else {
+            None
+        }
     }
 
     /// The nearest `f64`.
@@ -81,7 +89,9 @@ impl TryFrom<f64> for Number {
     type Error = InvalidNumber;
 
     fn try_from(float: f64) -> Result<Self, InvalidNumber> {
-        BigDecimal::try_from(float).map(|decimal| Self(decimal.normalized())).map_err(|_| InvalidNumber(float.to_string()))
+        BigDecimal::try_from(float)
+            .map(|decimal| Self(decimal.normalized()))
+            .map_err(|_| InvalidNumber(float.to_string()))
     }
 }
 

@@ -30,7 +30,9 @@ pub enum Type {
 
 /// A type's JSON that is none.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0} is not a type: expected \"string\", \"number\", \"bool\", \"dynamic\" or [\"list\"|\"set\"|\"map\"|\"object\"|\"tuple\", ...]")]
+#[error(
+    "{0} is not a type: expected \"string\", \"number\", \"bool\", \"dynamic\" or [\"list\"|\"set\"|\"map\"|\"object\"|\"tuple\", ...]"
+)]
 pub struct InvalidType(String);
 
 impl Type {
@@ -55,7 +57,12 @@ impl Type {
     /// An object with these attributes.
     #[must_use]
     pub fn object<'a>(attributes: impl IntoIterator<Item = (&'a str, Self)>) -> Self {
-        Self::Object(attributes.into_iter().map(|(name, ty)| (name.to_owned(), ty)).collect())
+        Self::Object(
+            attributes
+                .into_iter()
+                .map(|(name, ty)| (name.to_owned(), ty))
+                .collect(),
+        )
     }
 
     /// Whether it is, or holds, [`Type::Dynamic`]; such a type cannot be in a set.
@@ -82,8 +89,10 @@ impl Type {
             Self::Set(element) => json!(["set", element.to_json()]),
             Self::Map(element) => json!(["map", element.to_json()]),
             Self::Object(attributes) => {
-                let attributes: serde_json::Map<String, Json> =
-                    attributes.iter().map(|(name, ty)| (name.clone(), ty.to_json())).collect();
+                let attributes: serde_json::Map<String, Json> = attributes
+                    .iter()
+                    .map(|(name, ty)| (name.clone(), ty.to_json()))
+                    .collect();
                 json!(["object", attributes])
             }
             Self::Tuple(elements) => json!(["tuple", elements.iter().map(Self::to_json).collect::<Vec<_>>()]),
@@ -115,11 +124,19 @@ impl Type {
             "map" => Ok(Self::map(Self::from_json(of)?)),
             "object" => {
                 let attributes = of.as_object().ok_or_else(invalid)?;
-                attributes.iter().map(|(name, ty)| Ok((name.clone(), Self::from_json(ty)?))).collect::<Result<_, _>>().map(Self::Object)
+                attributes
+                    .iter()
+                    .map(|(name, ty)| Ok((name.clone(), Self::from_json(ty)?)))
+                    .collect::<Result<_, _>>()
+                    .map(Self::Object)
             }
             "tuple" => {
                 let elements = of.as_array().ok_or_else(invalid)?;
-                elements.iter().map(Self::from_json).collect::<Result<_, _>>().map(Self::Tuple)
+                elements
+                    .iter()
+                    .map(Self::from_json)
+                    .collect::<Result<_, _>>()
+                    .map(Self::Tuple)
             }
             _ => Err(invalid()),
         }

@@ -32,13 +32,20 @@ impl Refinements {
     /// A value that will not be null.
     #[must_use]
     pub fn not_null() -> Self {
-        Self { null: Some(false), ..Self::default() }
+        Self {
+            null: Some(false),
+            ..Self::default()
+        }
     }
 
     /// A string that will not be null and will begin so.
     #[must_use]
     pub fn with_prefix(prefix: impl Into<String>) -> Self {
-        Self { null: Some(false), prefix: Some(prefix.into()), ..Self::default() }
+        Self {
+            null: Some(false),
+            prefix: Some(prefix.into()),
+            ..Self::default()
+        }
     }
 
     /// Whether nothing is known.
@@ -61,10 +68,18 @@ impl Refinements {
             self.min_length.is_none_or(|min| min <= length) && self.max_length.is_none_or(|max| length <= max)
         };
         match value {
-            Value::String(text) => self.prefix.as_ref().is_none_or(|prefix| text.starts_with(prefix.as_str())),
+            Value::String(text) => self
+                .prefix
+                .as_ref()
+                .is_none_or(|prefix| text.starts_with(prefix.as_str())),
             Value::Number(number) => {
-                self.min.as_ref().is_none_or(|min| min.number < *number || (min.inclusive && min.number == *number))
-                    && self.max.as_ref().is_none_or(|max| *number < max.number || (max.inclusive && max.number == *number))
+                self.min
+                    .as_ref()
+                    .is_none_or(|min| min.number < *number || (min.inclusive && min.number == *number))
+                    && self
+                        .max
+                        .as_ref()
+                        .is_none_or(|max| *number < max.number || (max.inclusive && max.number == *number))
             }
             Value::List(elements) | Value::Set(elements) => length_fits(elements.len()),
             Value::Map(elements) => length_fits(elements.len()),

@@ -2,6 +2,8 @@
 
 mod json;
 mod msgpack;
+#[cfg(test)]
+mod tests;
 
 pub use json::{from_json, from_json_bytes};
 pub use msgpack::{decode, encode};
@@ -24,12 +26,20 @@ pub struct WireError {
 }
 
 fn at(path: &AttributePath) -> String {
-    if path.is_root() { String::new() } else { format!("{path}: ") }
+    if path.is_root() {
+        String::new()
+    } else {
+        format!("{path}: ")
+    }
 }
 
 impl WireError {
     pub(crate) fn new(path: &AttributePath, expected: impl Into<String>, found: impl Into<String>) -> Self {
-        Self { path: path.clone(), expected: expected.into(), found: found.into() }
+        Self {
+            path: path.clone(),
+            expected: expected.into(),
+            found: found.into(),
+        }
     }
 }
 
@@ -45,5 +55,8 @@ pub(crate) fn from_proto(value: Option<&proto::DynamicValue>, ty: &Type) -> Resu
 
 /// Writes a value as msgpack.
 pub(crate) fn to_proto(value: &Value, ty: &Type) -> Result<proto::DynamicValue, WireError> {
-    Ok(proto::DynamicValue { msgpack: encode(value, ty)?, json: Vec::new() })
+    Ok(proto::DynamicValue {
+        msgpack: encode(value, ty)?,
+        json: Vec::new(),
+    })
 }

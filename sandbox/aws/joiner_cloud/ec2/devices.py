@@ -42,7 +42,7 @@ def volumes_of(
         _check(device, kind, size, ebs)
         out.append(
             Volume(
-                id=new_id("vol"), instance_id=instance_id, device=device, zone=zone, size=size, kind=kind,
+                id=new_id("vol") if instance_id else "", instance_id=instance_id, device=device, zone=zone, size=size, kind=kind,
                 iops=ebs.get("Iops") or {"gp3": 3000, "gp2": min(max(100, 3 * size), 16000)}.get(kind),
                 throughput=ebs.get("Throughput") or (125 if kind == "gp3" else None),
                 encrypted=bool(ebs.get("Encrypted")), kms_key_id=ebs.get("KmsKeyId"), snapshot_id=ebs.get("SnapshotId"),

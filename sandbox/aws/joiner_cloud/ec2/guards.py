@@ -12,13 +12,13 @@ from ..registry import PASS, action
 from ..world import World
 
 
-@action("ec2", "DeleteSubnet")
+@action("ec2", "DeleteSubnet", everywhere=True)
 def delete_subnet(world: World, call: Call) -> Any:
     check_unused(world, "subnet", call.params.get("SubnetId", ""))
     return PASS
 
 
-@action("ec2", "DeleteSecurityGroup")
+@action("ec2", "DeleteSecurityGroup", everywhere=True)
 def delete_group(world: World, call: Call) -> Any:
     check_unused(world, "security group", call.params.get("GroupId", ""))
     return PASS
@@ -37,7 +37,7 @@ KNOWN_FILTERS: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 
 
-@action("ec2", *KNOWN_FILTERS)
+@action("ec2", *KNOWN_FILTERS, everywhere=True)
 def describe(world: World, call: Call) -> Any:
     known = KNOWN_FILTERS[call.action]
     for item in call.params.get("Filters") or []:

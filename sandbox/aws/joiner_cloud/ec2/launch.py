@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import binascii
 import dataclasses
+import functools
 import secrets
 import time
 from typing import Any
@@ -104,7 +105,7 @@ def make_plan(
     if data.get("IamInstanceProfile"):
         plan.profile = network.profile(data["IamInstanceProfile"])
     network.check_key_pair(region, data.get("KeyName"))
-    _check_user_data(data.get("UserData"))
+    _check_user_data(data.get("UserData") or "")
     volumes_of(data, plan.image)
     return plan
 
@@ -124,9 +125,9 @@ def find_image(world: World, image_id: str | None) -> Image:
     return image
 
 
-def _check_user_data(text: str | None) -> None:
-    if not text:
-        return
+@functools.lru_cache(maxsize=64)
+def _check_user_data(text: str) -> None:
+    """Raises for user data that EC2 refuses; remembers what was fine, for a fleet checks it once a pool."""
     try:
         size = len(base64.b64decode(text, validate=True))
     except (binascii.Error, ValueError):

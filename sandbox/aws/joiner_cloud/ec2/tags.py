@@ -50,7 +50,7 @@ def _is_motos(region: str, resource_id: str) -> bool:
     return prefix not in NOT_FOUND
 
 
-@action("ec2", "CreateTags")
+@action("ec2", "CreateTags", everywhere=True)
 def create_tags(world: World, call: Call) -> Any:
     tags = tag_dict(call.params.get("Tags"))
     if not tags:
@@ -70,7 +70,7 @@ def create_tags(world: World, call: Call) -> Any:
     return {}
 
 
-@action("ec2", "DeleteTags")
+@action("ec2", "DeleteTags", everywhere=True)
 def delete_tags(world: World, call: Call) -> Any:
     mine, theirs = _split(world, call)
     asked = call.params.get("Tags")
@@ -92,7 +92,7 @@ def delete_tags(world: World, call: Call) -> Any:
     return {}
 
 
-@action("ec2", "DescribeTags")
+@action("ec2", "DescribeTags", everywhere=True)
 def describe_tags(world: World, call: Call) -> Any:
     rows = [(rid, kind, k, v) for rid, kind, tags in world.ec2.all_tagged() for k, v in tags.items()]
     rows += [

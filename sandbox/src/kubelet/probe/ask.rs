@@ -16,7 +16,11 @@ use crate::process::spawn::{Output, Plan, Spawner};
 #[derive(Debug, Clone)]
 pub(in crate::kubelet) enum Target {
     /// A GET whose status is 200 to 399.
-    Http { address: String, path: String, headers: Vec<(String, String)> },
+    Http {
+        address: String,
+        path: String,
+        headers: Vec<(String, String)>,
+    },
     /// A port that accepts a connection (also for HTTPS and gRPC, whose answers are not looked at).
     Tcp { address: String },
     /// A command that ends with 0.
@@ -33,7 +37,10 @@ impl Target {
     ) -> Result<Self, String> {
         let address = |host: Option<&String>, port: &IntOrString| {
             let port = number(container, port)?;
-            let host = host.filter(|host| !host.is_empty()).cloned().unwrap_or_else(|| ip.to_string());
+            let host = host
+                .filter(|host| !host.is_empty())
+                .cloned()
+                .unwrap_or_else(|| ip.to_string());
             Ok::<_, String>(format!("{host}:{port}"))
         };
         if let Some(get) = &probe.http_get {
@@ -41,18 +48,36 @@ impl Target {
             if get.scheme.as_deref() == Some("HTTPS") {
                 return Ok(Target::Tcp { address });
             }
-            let path = get.path.clone().filter(|path| path.starts_with('/')).unwrap_or_else(|| "/".to_owned());
-            let headers = get.http_headers.iter().flatten().map(|header| (header.name.clone(), header.value.clone()));
-            return Ok(Target::Http { address, path, headers: headers.collect() });
+            let path = get
+                .path
+                .clone()
+                .filter(|path| path.starts_with('/'))
+                .unwrap_or_else(|| "/".to_owned());
+            let headers = get
+                .http_headers
+                .iter()
+                .flatten()
+                .map(|header| (header.name.clone(), header.value.clone()));
+            return Ok(Target::Http {
+                address,
+                path,
+                headers: headers.collect(),
+            });
         }
         if let Some(socket) = &probe.tcp_socket {
-            return Ok(Target::Tcp { address: address(socket.host.as_ref(), &socket.port)? });
+            return Ok(Target::Tcp {
+                address: address(socket.host.as_ref(), &socket.port)?,
+            });
         }
         if let Some(grpc) = &probe.grpc {
-            return Ok(Target::Tcp { address: address(None, &IntOrString::Int(grpc.port))? });
+            return Ok(Target::Tcp {
+                address: address(None, &IntOrString::Int(grpc.port))?,
+            });
         }
         if let Some(action) = &probe.exec {
-            return Ok(Target::Exec { plan: Box::new(exec(action.command.as_deref().unwrap_or_default())?) });
+            return Ok(Target::Exec {
+                plan: Box::new(exec(action.command.as_deref().unwrap_or_default())?),
+            });
         }
         Err("a probe has no action".to_owned())
     }
@@ -60,11 +85,24 @@ impl Target {
     /// Asks once; the error is the kubelet's text for the event.
     pub(super) async fn ask(&self, spawner: &Spawner, patience: Duration) -> Result<(), String> {
         match self {
-            Target::Http { address, path, headers } => {
-                let headers: Vec<(&str, String)> =
-                    headers.iter().map(|(name, value)| (name.as_str(), value.clone())).collect();
-                let ask = Ask { path, headers: &headers, patience: Some(patience), ..Ask::default() };
-                let answer = client::tcp(address, ask).await.map_err(|error| crate::chain(&error))?;
+            Target::Http {
+                address,
+                path,
+                headers,
+            } => {
+                let headers: Vec<(&str, String)> = headers
+                    .iter()
+                    .map(|(name, value)| (name.as_str(), value.clone()))
+                    .collect();
+                let ask = Ask {
+                    path,
+                    headers: &headers,
+                    patience: Some(patience),
+                    ..Ask::default()
+                };
+                let answer = client::tcp(address, ask)
+                    .await
+                    .map_err(|error| crate::chain(&error))?;
                 match answer.status.as_u16() {
                     200..400 => Ok(()),
                     code => Err(format!("HTTP probe failed with statuscode: {code}")),
@@ -81,11 +119,17 @@ impl Target {
 }
 
 async fn exec(spawner: &Spawner, plan: &Plan, patience: Duration) -> Result<(), String> {
-    let plan = Plan { output: Output::File(PathBuf::from("/dev/null")), ..plan.clone() };
+    let plan = Plan {
+        output: Output::File(PathBuf::from("/dev/null")),
+        ..plan.clone()
+    };
     let mut started = spawner.spawn(plan).await.map_err(|error| error.to_string())?;
     match tokio::time::timeout(patience, started.child.wait()).await {
         Ok(Ok(status)) if status.success() => Ok(()),
-        Ok(Ok(status)) => Err(format!("command failed: {}", crate::process::tail::ending(status))),
+        Ok(Ok(status)) => Err(format!(
+            "command failed: {}",
+            crate::process::tail::ending(status)
+        )),
         Ok(Err(error)) => Err(error.to_string()),
         Err(_) => {
             started.id.signal_group(nix::sys::signal::Signal::SIGKILL);
@@ -126,7 +170,9 @@ mod tests {
         .unwrap();
         let target = |probe: serde_json::Value| {
             let probe: Probe = serde_json::from_value(probe).unwrap();
-            Target::of(&probe, &container, "127.9.0.1".parse().unwrap(), |_| Err("no exec".into()))
+            Target::of(&probe, &container, "127.9.0.1".parse().unwrap(), |_| {
+                Err("no exec".into())
+            })
         };
         match target(json!({ "httpGet": { "port": "http", "path": "/healthz" } })).unwrap() {
             Target::Http { address, path, .. } => {
@@ -134,8 +180,14 @@ mod tests {
             }
             other => panic!("{other:?}"),
         }
-        assert!(matches!(target(json!({ "tcpSocket": { "port": 9 } })), Ok(Target::Tcp { address }) if address == "127.9.0.1:9"));
-        assert!(target(json!({ "httpGet": { "port": "no" } })).unwrap_err().contains("\"no\""));
+        assert!(
+            matches!(target(json!({ "tcpSocket": { "port": 9 } })), Ok(Target::Tcp { address }) if address == "127.9.0.1:9")
+        );
+        assert!(
+            target(json!({ "httpGet": { "port": "no" } }))
+                .unwrap_err()
+                .contains("\"no\"")
+        );
         assert!(target(json!({})).is_err());
     }
 }

@@ -26,9 +26,18 @@ impl Settings {
     /// Reads them from a probe.
     pub(super) fn of(probe: &Probe) -> Self {
         let seconds = |value: Option<i32>, default: u64| {
-            Duration::from_secs(value.and_then(|value| u64::try_from(value).ok()).unwrap_or(default))
+            Duration::from_secs(
+                value
+                    .and_then(|value| u64::try_from(value).ok())
+                    .unwrap_or(default),
+            )
         };
-        let count = |value: Option<i32>, default: u32| value.and_then(|value| u32::try_from(value).ok()).unwrap_or(default).max(1);
+        let count = |value: Option<i32>, default: u32| {
+            value
+                .and_then(|value| u32::try_from(value).ok())
+                .unwrap_or(default)
+                .max(1)
+        };
         Self {
             delay: seconds(probe.initial_delay_seconds, 0),
             period: seconds(probe.period_seconds, 10).max(Duration::from_secs(1)),
@@ -52,13 +61,25 @@ pub(super) struct Tracker {
 impl Tracker {
     /// No answer yet, no verdict yet.
     pub(super) fn new(settings: &Settings) -> Self {
-        let Settings { successes, failures, .. } = *settings;
-        Self { successes, failures, last: None, streak: 0, verdict: None }
+        let Settings {
+            successes, failures, ..
+        } = *settings;
+        Self {
+            successes,
+            failures,
+            last: None,
+            streak: 0,
+            verdict: None,
+        }
     }
 
     /// Takes an answer; a verdict when it is a new one. A failure below the threshold is no verdict.
     pub(super) fn observe(&mut self, good: bool) -> Option<bool> {
-        self.streak = if self.last == Some(good) { self.streak + 1 } else { 1 };
+        self.streak = if self.last == Some(good) {
+            self.streak + 1
+        } else {
+            1
+        };
         self.last = Some(good);
         let threshold = if good { self.successes } else { self.failures };
         if self.streak < threshold || self.verdict == Some(good) {
@@ -75,7 +96,11 @@ mod tests {
 
     #[test]
     fn verdicts_come_at_the_thresholds_and_once() {
-        let probe = Probe { success_threshold: Some(2), failure_threshold: Some(3), ..Probe::default() };
+        let probe = Probe {
+            success_threshold: Some(2),
+            failure_threshold: Some(3),
+            ..Probe::default()
+        };
         let mut tracker = Tracker::new(&Settings::of(&probe));
         let (yes, no) = (true, false);
         let answers = [no, yes, yes, yes, no, no, yes, no, no, no, no, yes, yes];

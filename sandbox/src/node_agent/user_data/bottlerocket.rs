@@ -8,13 +8,21 @@ use super::{Bootstrap, Taint};
 
 /// Reads Bottlerocket user data.
 pub(super) fn read(text: &str) -> Result<Bootstrap, String> {
-    let document: Table = text.parse().map_err(|error| format!("it is not valid TOML: {error}"))?;
+    let document: Table = text
+        .parse()
+        .map_err(|error| format!("it is not valid TOML: {error}"))?;
     let settings = document
         .get("settings")
         .and_then(|settings| settings.get("kubernetes"))
         .and_then(Value::as_table)
         .ok_or("it has no table settings.kubernetes")?;
-    let get = |name: &str| settings.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let get = |name: &str| {
+        settings
+            .get(name)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .to_owned()
+    };
     let number = |name: &str| {
         let value = settings.get(name)?;
         let number = value.as_integer().or_else(|| value.as_str()?.parse().ok())?;
@@ -36,7 +44,11 @@ pub(super) fn read(text: &str) -> Result<Bootstrap, String> {
 
 fn map(value: Option<&Value>) -> BTreeMap<String, String> {
     let table = value.and_then(Value::as_table);
-    table.into_iter().flatten().map(|(key, value)| (key.clone(), text(value))).collect()
+    table
+        .into_iter()
+        .flatten()
+        .map(|(key, value)| (key.clone(), text(value)))
+        .collect()
 }
 
 fn text(value: &Value) -> String {
@@ -95,7 +107,13 @@ memory = '893Mi'
             .iter()
             .map(|taint| (taint.key.as_str(), taint.value.as_str(), taint.effect.as_str()))
             .collect();
-        assert_eq!(got, [("karpenter.sh/unregistered", "", "NoExecute"), ("team", "a", "NoSchedule")]);
+        assert_eq!(
+            got,
+            [
+                ("karpenter.sh/unregistered", "", "NoExecute"),
+                ("team", "a", "NoSchedule")
+            ]
+        );
         assert_eq!(bootstrap.kube_reserved["memory"], "893Mi");
         assert_eq!(bootstrap.eviction_hard["memory.available"], "15%");
     }
@@ -103,6 +121,10 @@ memory = '893Mi'
     #[test]
     fn other_texts_are_refused() {
         assert!(read("a = ").unwrap_err().contains("TOML"));
-        assert!(read("[settings.host]\na = 1\n").unwrap_err().contains("settings.kubernetes"));
+        assert!(
+            read("[settings.host]\na = 1\n")
+                .unwrap_err()
+                .contains("settings.kubernetes")
+        );
     }
 }

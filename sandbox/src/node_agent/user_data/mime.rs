@@ -45,8 +45,16 @@ fn part(lines: &[&str]) -> Part {
         None => ("", text.as_str()),
     };
     let content_type = header(head, "content-type").unwrap_or_else(|| "text/plain".to_owned());
-    let media_type = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-    Part { media_type, body: body.to_owned() }
+    let media_type = content_type
+        .split(';')
+        .next()
+        .unwrap_or_default()
+        .trim()
+        .to_ascii_lowercase();
+    Part {
+        media_type,
+        body: body.to_owned(),
+    }
 }
 
 fn header(head: &str, name: &str) -> Option<String> {
@@ -54,14 +62,18 @@ fn header(head: &str, name: &str) -> Option<String> {
     let head = head.replace("\n ", " ").replace("\n\t", " ");
     head.lines().find_map(|line| {
         let (key, value) = line.split_once(':')?;
-        key.trim().eq_ignore_ascii_case(name).then(|| value.trim().to_owned())
+        key.trim()
+            .eq_ignore_ascii_case(name)
+            .then(|| value.trim().to_owned())
     })
 }
 
 fn parameter(value: &str, name: &str) -> Option<String> {
     value.split(';').skip(1).find_map(|parameter| {
         let (key, value) = parameter.split_once('=')?;
-        key.trim().eq_ignore_ascii_case(name).then(|| value.trim().trim_matches('"').to_owned())
+        key.trim()
+            .eq_ignore_ascii_case(name)
+            .then(|| value.trim().trim_matches('"').to_owned())
     })
 }
 

@@ -46,7 +46,9 @@ pub(super) fn read(family: &str, text: &str) -> Result<Bootstrap, String> {
         "Bottlerocket" => bottlerocket::read(text),
         _ if text.contains("node.eks.aws") => nodeadm::read(text),
         _ if text.contains("settings.kubernetes") => bottlerocket::read(text),
-        other => Err(format!("the sandbox boots AL2023 and Bottlerocket images; this one is {other:?}, and its user data is neither's")),
+        other => Err(format!(
+            "the sandbox boots AL2023 and Bottlerocket images; this one is {other:?}, and its user data is neither's"
+        )),
     }
 }
 
@@ -55,8 +57,16 @@ impl Bootstrap {
     pub(super) fn check(&self, cluster: &Cluster) -> Result<(), String> {
         for (what, have, want) in [
             ("cluster name", self.cluster.as_str(), cluster.name.as_str()),
-            ("API server endpoint", self.endpoint.trim_end_matches('/'), cluster.endpoint.as_str()),
-            ("certificate authority", self.authority.trim(), cluster.certificate_authority.as_str()),
+            (
+                "API server endpoint",
+                self.endpoint.trim_end_matches('/'),
+                cluster.endpoint.as_str(),
+            ),
+            (
+                "certificate authority",
+                self.authority.trim(),
+                cluster.certificate_authority.as_str(),
+            ),
         ] {
             if have != want {
                 return Err(format!("its {what} is {have:?}, the cluster's is {want:?}"));
@@ -69,7 +79,11 @@ impl Bootstrap {
 /// Reads `value:Effect` or `Effect` of the taint `key`.
 fn taint(key: &str, text: &str) -> Taint {
     let (value, effect) = text.rsplit_once(':').unwrap_or(("", text));
-    Taint { key: key.to_owned(), value: value.to_owned(), effect: effect.to_owned() }
+    Taint {
+        key: key.to_owned(),
+        value: value.to_owned(),
+        effect: effect.to_owned(),
+    }
 }
 
 #[cfg(test)]
@@ -79,7 +93,11 @@ mod tests {
     #[test]
     fn the_family_decides_and_custom_images_are_looked_at() {
         assert!(read("AL2023", "").unwrap_err().contains("none"));
-        assert!(read("Windows2022", "<powershell>").unwrap_err().contains("Windows2022"));
+        assert!(
+            read("Windows2022", "<powershell>")
+                .unwrap_err()
+                .contains("Windows2022")
+        );
         let toml = "[settings.kubernetes]\ncluster-name = \"c\"\n";
         assert_eq!(read("Custom", toml).unwrap().cluster, "c");
     }

@@ -12,15 +12,22 @@ const MEDIA_TYPE: &str = "application/node.eks.aws";
 /// Reads AL2023 user data.
 pub(super) fn read(text: &str) -> Result<Bootstrap, String> {
     let documents: Vec<String> = match mime::parts(text) {
-        Some(parts) => parts.into_iter().filter(|part| part.media_type == MEDIA_TYPE).map(|part| part.body).collect(),
+        Some(parts) => parts
+            .into_iter()
+            .filter(|part| part.media_type == MEDIA_TYPE)
+            .map(|part| part.body)
+            .collect(),
         None => vec![text.to_owned()],
     };
     let mut config = Value::Null;
     for document in &documents {
-        let value: Value =
-            serde_saphyr::from_str(document).map_err(|error| format!("a NodeConfig is not valid YAML: {error}"))?;
+        let value: Value = serde_saphyr::from_str(document)
+            .map_err(|error| format!("a NodeConfig is not valid YAML: {error}"))?;
         if value["kind"] != "NodeConfig" {
-            return Err(format!("a part of type {MEDIA_TYPE} is of kind {}, not NodeConfig", value["kind"]));
+            return Err(format!(
+                "a part of type {MEDIA_TYPE} is of kind {}, not NodeConfig",
+                value["kind"]
+            ));
         }
         merge(&mut config, value);
     }
@@ -46,16 +53,27 @@ fn bootstrap(config: &Value) -> Result<Bootstrap, String> {
         ..Bootstrap::default()
     };
     for taint in settings["registerWithTaints"].as_array().into_iter().flatten() {
-        bootstrap.taints.push(Taint { key: text(&taint["key"]), value: text(&taint["value"]), effect: text(&taint["effect"]) });
+        bootstrap.taints.push(Taint {
+            key: text(&taint["key"]),
+            value: text(&taint["value"]),
+            effect: text(&taint["effect"]),
+        });
     }
-    for flag in kubelet["flags"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+    for flag in kubelet["flags"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+    {
         apply_flag(flag, &mut bootstrap);
     }
     Ok(bootstrap)
 }
 
 fn apply_flag(flag: &str, bootstrap: &mut Bootstrap) {
-    let Some((name, value)) = flag.trim_start_matches('-').split_once('=') else { return };
+    let Some((name, value)) = flag.trim_start_matches('-').split_once('=') else {
+        return;
+    };
     let value = value.trim_matches('"');
     match name {
         "node-labels" => bootstrap.labels.extend(pairs(value)),
@@ -98,7 +116,12 @@ fn merge(into: &mut Value, from: Value) {
 }
 
 fn map(value: &Value) -> BTreeMap<String, String> {
-    value.as_object().into_iter().flatten().map(|(key, value)| (key.clone(), text(value))).collect()
+    value
+        .as_object()
+        .into_iter()
+        .flatten()
+        .map(|(key, value)| (key.clone(), text(value)))
+        .collect()
 }
 
 fn text(value: &Value) -> String {
@@ -175,14 +198,24 @@ spec:
     #[test]
     fn what_the_controller_writes_is_read_and_merged() {
         let bootstrap = read(USER_DATA).unwrap();
-        assert_eq!((bootstrap.cluster.as_str(), bootstrap.endpoint.as_str()), ("sandbox", "https://127.0.0.1:6443"));
+        assert_eq!(
+            (bootstrap.cluster.as_str(), bootstrap.endpoint.as_str()),
+            ("sandbox", "https://127.0.0.1:6443")
+        );
         assert_eq!(bootstrap.max_pods, Some(42));
         assert_eq!(bootstrap.labels["karpenter.sh/nodepool"], "default");
         assert_eq!(bootstrap.labels["karpenter.sh/capacity-type"], "spot");
-        let taint = Taint { key: "karpenter.sh/unregistered".into(), value: String::new(), effect: "NoExecute".into() };
+        let taint = Taint {
+            key: "karpenter.sh/unregistered".into(),
+            value: String::new(),
+            effect: "NoExecute".into(),
+        };
         assert_eq!(bootstrap.taints, [taint]);
         assert_eq!(bootstrap.kube_reserved["cpu"], "100m", "of the user's part");
-        assert_eq!(bootstrap.kube_reserved["memory"], "1Gi", "of the controller's part");
+        assert_eq!(
+            bootstrap.kube_reserved["memory"], "1Gi",
+            "of the controller's part"
+        );
         assert_eq!(bootstrap.eviction_hard["memory.available"], "5%");
     }
 
@@ -190,9 +223,18 @@ spec:
     fn flags_may_hold_taints() {
         let text = "kind: NodeConfig\nspec:\n  cluster: {name: a, apiServerEndpoint: b, certificateAuthority: c}\n  kubelet:\n    flags: ['--register-with-taints=a=b:NoSchedule,c=:NoExecute,d:NoSchedule']\n";
         let taints = read(text).unwrap().taints;
-        let got: Vec<(&str, &str, &str)> =
-            taints.iter().map(|taint| (taint.key.as_str(), taint.value.as_str(), taint.effect.as_str())).collect();
-        assert_eq!(got, [("a", "b", "NoSchedule"), ("c", "", "NoExecute"), ("d", "", "NoSchedule")]);
+        let got: Vec<(&str, &str, &str)> = taints
+            .iter()
+            .map(|taint| (taint.key.as_str(), taint.value.as_str(), taint.effect.as_str()))
+            .collect();
+        assert_eq!(
+            got,
+            [
+                ("a", "b", "NoSchedule"),
+                ("c", "", "NoExecute"),
+                ("d", "", "NoSchedule")
+            ]
+        );
     }
 
     #[test]
@@ -201,7 +243,10 @@ spec:
             ("kind: Other", "not NodeConfig"),
             ("kind: NodeConfig\nspec: {}", "spec.cluster.name"),
             ("kind: [", "not valid YAML"),
-            ("Content-Type: multipart/mixed; boundary=x\n\n--x\nContent-Type: text/plain\n\na\n--x--\n", "no part"),
+            (
+                "Content-Type: multipart/mixed; boundary=x\n\n--x\nContent-Type: text/plain\n\na\n--x--\n",
+                "no part",
+            ),
         ] {
             let error = read(text).unwrap_err();
             assert!(error.contains(want), "{error}");

@@ -17,9 +17,20 @@ pub(super) struct Entry {
     admin: bool,
 }
 
-/// The query of the presigned request in a token; `None` for another kind of token.
-pub(super) fn query(token: &str) -> Result<Option<String>, String> {
-    let Some(encoded) = token.strip_prefix(PREFIX) else { return Ok(None) };
+/// The presigned request in a token.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Presigned {
+    /// The host (and port) that was signed, which is not necessarily where the request goes.
+    pub(super) host: String,
+    /// Path and query.
+    pub(super) path: String,
+}
+
+/// The presigned request in a token; `None` for another kind of token.
+pub(super) fn presigned(token: &str) -> Result<Option<Presigned>, String> {
+    let Some(encoded) = token.strip_prefix(PREFIX) else {
+        return Ok(None);
+    };
     let bytes = URL_SAFE_NO_PAD
         .decode(encoded)
         .or_else(|_| URL_SAFE.decode(encoded))
@@ -27,16 +38,24 @@ pub(super) fn query(token: &str) -> Result<Option<String>, String> {
     let text = String::from_utf8(bytes).map_err(|_| "the token does not hold a URL".to_owned())?;
     let url = url::Url::parse(&text).map_err(|_| "the token does not hold a URL".to_owned())?;
     let parameter = |name: &str| {
-        url.query_pairs().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value.into_owned())
+        url.query_pairs()
+            .find(|(key, _)| key.eq_ignore_ascii_case(name))
+            .map(|(_, value)| value.into_owned())
     };
     if parameter("Action").as_deref() != Some("GetCallerIdentity") {
         return Err("the token's URL is not a GetCallerIdentity request".to_owned());
     }
     // Without it a token for one cluster would open another.
-    if !parameter("X-Amz-SignedHeaders").is_some_and(|names| names.split(';').any(|name| name == "x-k8s-aws-id")) {
+    if !parameter("X-Amz-SignedHeaders")
+        .is_some_and(|names| names.split(';').any(|name| name == "x-k8s-aws-id"))
+    {
         return Err("the token's URL does not sign the header x-k8s-aws-id".to_owned());
     }
-    Ok(url.query().map(str::to_owned))
+    let host = url.host_str().ok_or("the token's URL has no host")?;
+    Ok(Some(Presigned {
+        host: url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}")),
+        path: format!("{}?{}", url.path(), url.query().unwrap_or_default()),
+    }))
 }
 
 /// The ARN in a GetCallerIdentity answer, which is XML or JSON as the request asked.
@@ -53,7 +72,9 @@ pub(super) fn arn(text: &str) -> Option<String> {
 /// The role behind an assumed role's ARN, which is what access entries name; other ARNs stay.
 pub(super) fn principal(arn: &str) -> String {
     let assumed = arn.replacen(":sts:", ":iam:", 1);
-    let Some((head, tail)) = assumed.split_once(":assumed-role/") else { return arn.to_owned() };
+    let Some((head, tail)) = assumed.split_once(":assumed-role/") else {
+        return arn.to_owned();
+    };
     let role = tail.split('/').next().unwrap_or(tail);
     format!("{head}:role/{role}")
 }
@@ -96,8 +117,14 @@ fn is_creator(arn: &str) -> bool {
 
 /// The principal's ARN as the list of access entries (`ListAccessEntries`) has it.
 pub(super) fn listed(list: &Value, principal: &str) -> Option<String> {
-    let arns = list["accessEntries"].as_array().into_iter().flatten().filter_map(Value::as_str);
-    arns.into_iter().find(|arn| same_principal(arn, principal)).map(str::to_owned)
+    let arns = list["accessEntries"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str);
+    arns.into_iter()
+        .find(|arn| same_principal(arn, principal))
+        .map(str::to_owned)
 }
 
 /// Reads `DescribeAccessEntry` and `ListAssociatedAccessPolicies`. A cluster-wide administrator's policy is the only one
@@ -105,10 +132,17 @@ pub(super) fn listed(list: &Value, principal: &str) -> Option<String> {
 pub(super) fn entry(entry: &Value, policies: &Value) -> Entry {
     let entry = &entry["accessEntry"];
     let groups = entry["kubernetesGroups"].as_array().into_iter().flatten();
-    let username = entry["username"].as_str().filter(|name| !name.is_empty() && !name.contains("{{"));
-    let mut policies = policies["associatedAccessPolicies"].as_array().into_iter().flatten();
+    let username = entry["username"]
+        .as_str()
+        .filter(|name| !name.is_empty() && !name.contains("{{"));
+    let mut policies = policies["associatedAccessPolicies"]
+        .as_array()
+        .into_iter()
+        .flatten();
     Entry {
-        groups: groups.filter_map(|group| group.as_str().map(str::to_owned)).collect(),
+        groups: groups
+            .filter_map(|group| group.as_str().map(str::to_owned))
+            .collect(),
         username: username.map(str::to_owned),
         admin: policies.any(|policy| {
             let arn = policy["policyArn"].as_str().unwrap_or_default();
@@ -133,12 +167,19 @@ mod tests {
         for (token, want) in [
             (token(GOOD), Ok(true)),
             ("eyJhbGciOi".to_owned(), Ok(false)),
-            (token("https://sts/?Action=AssumeRole&X-Amz-SignedHeaders=x-k8s-aws-id"), Err(())),
+            (
+                token("https://sts/?Action=AssumeRole&X-Amz-SignedHeaders=x-k8s-aws-id"),
+                Err(()),
+            ),
             (token(&stolen), Err(())),
             (token("not a url"), Err(())),
             (format!("{PREFIX}%%%"), Err(())),
         ] {
-            assert_eq!(query(&token).map(|query| query.is_some()).map_err(drop), want, "{token}");
+            assert_eq!(
+                presigned(&token).map(|found| found.is_some()).map_err(drop),
+                want,
+                "{token}"
+            );
         }
     }
 
@@ -146,25 +187,38 @@ mod tests {
     fn the_arn_is_found_in_xml_and_json() {
         let want = Some("arn:aws:iam::1:user/a".to_owned());
         assert_eq!(arn("<R><Arn>arn:aws:iam::1:user/a</Arn></R>"), want);
-        assert_eq!(arn(r#"{"GetCallerIdentityResult":{"Arn":"arn:aws:iam::1:user/a"}}"#), want);
+        assert_eq!(
+            arn(r#"{"GetCallerIdentityResult":{"Arn":"arn:aws:iam::1:user/a"}}"#),
+            want
+        );
         assert_eq!(arn(r#"{"Arn":"arn:aws:iam::1:user/a","UserId":"x"}"#), want);
         assert_eq!(arn("nothing"), None);
     }
 
     #[test]
     fn callers_are_mapped_as_access_entries_say() {
-        let dev = entry(&json!({ "accessEntry": { "kubernetesGroups": ["dev"] } }), &json!({}));
+        let dev = entry(
+            &json!({ "accessEntry": { "kubernetesGroups": ["dev"] } }),
+            &json!({}),
+        );
         let policy = json!({
             "policyArn": "arn:aws:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy",
             "accessScope": { "type": "cluster" },
         });
-        let ops = entry(&json!({ "accessEntry": {} }), &json!({ "associatedAccessPolicies": [policy] }));
+        let ops = entry(
+            &json!({ "accessEntry": {} }),
+            &json!({ "associatedAccessPolicies": [policy] }),
+        );
         let groups = |arn: &str, entry| user(arn, entry).map(|user| user["groups"].clone());
         let role = "arn:aws:sts::1:assumed-role/dev/session";
         assert_eq!(groups(role, Some(&dev)), Ok(json!(["dev"])));
         assert_eq!(groups(role, Some(&ops)), Ok(json!(["system:masters"])));
         assert_eq!(groups("arn:aws:iam::1:root", None), Ok(json!(["system:masters"])));
-        assert!(groups(role, None).unwrap_err().contains("arn:aws:iam::1:role/dev"));
+        assert!(
+            groups(role, None)
+                .unwrap_err()
+                .contains("arn:aws:iam::1:role/dev")
+        );
     }
 
     #[test]

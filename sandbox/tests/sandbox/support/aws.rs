@@ -17,8 +17,16 @@ pub(crate) async fn query(endpoint: &str, service: &str, parameters: &[(&str, &s
 }
 
 /// A signed request of the JSON protocol.
-pub(crate) async fn json(endpoint: &str, service: &str, target: &str, body: &serde_json::Value) -> serde_json::Value {
-    let headers = [("content-type", "application/x-amz-json-1.1"), ("x-amz-target", target)];
+pub(crate) async fn json(
+    endpoint: &str,
+    service: &str,
+    target: &str,
+    body: &serde_json::Value,
+) -> serde_json::Value {
+    let headers = [
+        ("content-type", "application/x-amz-json-1.1"),
+        ("x-amz-target", target),
+    ];
     let (status, text) = signed(endpoint, service, &headers, &body.to_string()).await;
     assert_eq!(status, 200, "{target}: {text}");
     serde_json::from_str(&text).unwrap()
@@ -48,8 +56,13 @@ async fn signed(endpoint: &str, service: &str, headers: &[(&str, &str)], body: &
         .unwrap()
         .into();
     let all = headers.iter().copied().chain([("host", authority)]);
-    let request =
-        SignableRequest::new("POST", format!("{endpoint}/"), all, SignableBody::Bytes(body.as_bytes())).unwrap();
+    let request = SignableRequest::new(
+        "POST",
+        format!("{endpoint}/"),
+        all,
+        SignableBody::Bytes(body.as_bytes()),
+    )
+    .unwrap();
     let (instructions, _) = sign(request, &params).unwrap().into_parts();
     let lines: String = headers
         .iter()
@@ -85,6 +98,8 @@ fn form(parameters: &[(&str, &str)]) -> String {
 /// The text between two marks.
 pub(crate) fn between<'a>(text: &'a str, open: &str, close: &str) -> &'a str {
     let start = text.find(open).unwrap_or_else(|| panic!("no {open} in {text}")) + open.len();
-    let length = text[start..].find(close).unwrap_or_else(|| panic!("no {close} in {text}"));
+    let length = text[start..]
+        .find(close)
+        .unwrap_or_else(|| panic!("no {close} in {text}"));
     &text[start..start + length]
 }

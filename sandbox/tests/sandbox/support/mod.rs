@@ -18,7 +18,9 @@ pub(crate) struct Place {
 
 impl Place {
     pub(crate) fn new() -> Self {
-        Self { folder: tempfile::Builder::new().prefix("joiner-").tempdir().unwrap() }
+        Self {
+            folder: tempfile::Builder::new().prefix("joiner-").tempdir().unwrap(),
+        }
     }
 
     pub(crate) fn layout(&self) -> Layout {
@@ -27,7 +29,10 @@ impl Place {
 
     /// Options for a sandbox here, whose instances boot in no time, and whose pods' programs are this package's examples.
     pub(crate) async fn options(&self) -> UpOptions {
-        let tools = tokio::task::spawn_blocking(|| Tools::ensure(GoTool::control_plane(), &Quiet)).await.unwrap().unwrap();
+        let tools = tokio::task::spawn_blocking(|| Tools::ensure(GoTool::control_plane(), &Quiet))
+            .await
+            .unwrap()
+            .unwrap();
         let mut options = UpOptions::new(self.layout(), tools).unwrap();
         options.executable = built("terraform-provider-sandbox");
         options.binaries = options.executable.parent().unwrap().join("examples");
@@ -41,7 +46,10 @@ impl Drop for Place {
         // The test's runtime may be gone or blocked: a runtime of its own.
         let layout = self.layout();
         let end = move || {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build()
+                .unwrap();
             runtime.block_on(Sandbox::down(&layout))
         };
         let _ = std::thread::spawn(end).join();
@@ -57,11 +65,20 @@ fn built(name: &str) -> PathBuf {
 /// A client from a kubeconfig.
 pub(crate) async fn client(kubeconfig: &Path) -> Client {
     let kubeconfig = Kubeconfig::read_from(kubeconfig).unwrap();
-    Client::try_from(Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await.unwrap()).unwrap()
+    Client::try_from(
+        Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default())
+            .await
+            .unwrap(),
+    )
+    .unwrap()
 }
 
 /// Asks until there is an answer; panics with `what` when there is none in time.
-pub(crate) async fn eventually<T, F: Future<Output = Option<T>>>(what: &str, patience: Duration, ask: impl Fn() -> F) -> T {
+pub(crate) async fn eventually<T, F: Future<Output = Option<T>>>(
+    what: &str,
+    patience: Duration,
+    ask: impl Fn() -> F,
+) -> T {
     let begin = Instant::now();
     loop {
         if let Some(answer) = ask().await {
@@ -74,7 +91,11 @@ pub(crate) async fn eventually<T, F: Future<Output = Option<T>>>(what: &str, pat
 
 /// A GET; answers status and body.
 pub(crate) async fn get(authority: &str, path: &str) -> Option<(u16, String)> {
-    aws::send(authority, &format!("GET {path} HTTP/1.1\r\nHost: {authority}\r\nConnection: close\r\n\r\n")).await
+    aws::send(
+        authority,
+        &format!("GET {path} HTTP/1.1\r\nHost: {authority}\r\nConnection: close\r\n\r\n"),
+    )
+    .await
 }
 
 /// The processes whose command line names this folder.

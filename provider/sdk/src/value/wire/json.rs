@@ -42,7 +42,11 @@ fn read(raw: &RawValue, ty: &Type, path: &AttributePath) -> Result<Value, WireEr
             _ => Err(wrong()),
         },
         Type::Number => {
-            let digits = if text.starts_with('"') { parse::<String>(raw, path, "string")? } else { text.to_owned() };
+            let digits = if text.starts_with('"') {
+                parse::<String>(raw, path, "string")?
+            } else {
+                text.to_owned()
+            };
             digits.parse().map(Value::Number).map_err(|_| wrong())
         }
         Type::String => match text.as_bytes().first() {
@@ -55,10 +59,17 @@ fn read(raw: &RawValue, ty: &Type, path: &AttributePath) -> Result<Value, WireEr
         Type::Tuple(types) => {
             let items: Vec<Box<RawValue>> = parse(raw, path, "list")?;
             if items.len() != types.len() {
-                return Err(WireError::new(path, format!("{} elements", types.len()), items.len().to_string()));
+                return Err(WireError::new(
+                    path,
+                    format!("{} elements", types.len()),
+                    items.len().to_string(),
+                ));
             }
             let items = items.iter().zip(types).enumerate();
-            items.map(|(index, (item, ty))| read(item, ty, &path.index(index))).collect::<Result<_, _>>().map(Value::Tuple)
+            items
+                .map(|(index, (item, ty))| read(item, ty, &path.index(index)))
+                .collect::<Result<_, _>>()
+                .map(Value::Tuple)
         }
         Type::Map(element) => {
             let items: BTreeMap<String, Box<RawValue>> = parse(raw, path, "map")?;
@@ -82,7 +93,11 @@ fn read(raw: &RawValue, ty: &Type, path: &AttributePath) -> Result<Value, WireEr
         Type::Dynamic => {
             let mut parts: BTreeMap<String, Box<RawValue>> = parse(raw, path, "an object of type and value")?;
             let (Some(ty), Some(value)) = (parts.remove("type"), parts.remove("value")) else {
-                return Err(WireError::new(path, "an object of type and value", "another object"));
+                return Err(WireError::new(
+                    path,
+                    "an object of type and value",
+                    "another object",
+                ));
             };
             let ty = Type::from_json(&parse::<serde_json::Value>(&ty, path, "a type")?)
                 .map_err(|error| WireError::new(path, "a type", error.to_string()))?;
@@ -94,7 +109,11 @@ fn read(raw: &RawValue, ty: &Type, path: &AttributePath) -> Result<Value, WireEr
 
 fn read_items(raw: &RawValue, element: &Type, path: &AttributePath) -> Result<Vec<Value>, WireError> {
     let items: Vec<Box<RawValue>> = parse(raw, path, "list")?;
-    items.iter().enumerate().map(|(index, item)| read(item, element, &path.index(index))).collect()
+    items
+        .iter()
+        .enumerate()
+        .map(|(index, item)| read(item, element, &path.index(index)))
+        .collect()
 }
 
 fn parse<T: DeserializeOwned>(raw: &RawValue, path: &AttributePath, expected: &str) -> Result<T, WireError> {

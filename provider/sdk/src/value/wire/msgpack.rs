@@ -21,9 +21,14 @@ const MAX_PREFIX_BYTES: usize = 256;
 pub fn decode(bytes: &[u8], ty: &Type) -> Result<Value, WireError> {
     let mut rest = bytes;
     let root = AttributePath::root();
-    let raw = rmpv::decode::read_value(&mut rest).map_err(|error| WireError::new(&root, "MessagePack", error.to_string()))?;
+    let raw = rmpv::decode::read_value(&mut rest)
+        .map_err(|error| WireError::new(&root, "MessagePack", error.to_string()))?;
     if !rest.is_empty() {
-        return Err(WireError::new(&root, "one MessagePack value", format!("{} bytes after it", rest.len())));
+        return Err(WireError::new(
+            &root,
+            "one MessagePack value",
+            format!("{} bytes after it", rest.len()),
+        ));
     }
     read(raw, ty, &root)
 }
@@ -35,8 +40,13 @@ pub fn decode(bytes: &[u8], ty: &Type) -> Result<Value, WireError> {
 pub fn encode(value: &Value, ty: &Type) -> Result<Vec<u8>, WireError> {
     let raw = write(value, ty, &AttributePath::root())?;
     let mut bytes = Vec::with_capacity(256);
-    rmpv::encode::write_value(&mut bytes, &raw)
-        .map_err(|error| WireError::new(&AttributePath::root(), "a value that can be encoded", error.to_string()))?;
+    rmpv::encode::write_value(&mut bytes, &raw).map_err(|error| {
+        WireError::new(
+            &AttributePath::root(),
+            "a value that can be encoded",
+            error.to_string(),
+        )
+    })?;
     Ok(bytes)
 }
 
@@ -59,10 +69,17 @@ fn read(raw: Raw, ty: &Type, path: &AttributePath) -> Result<Value, WireError> {
         }
         (Type::Tuple(types), Raw::Array(items)) => {
             if items.len() != types.len() {
-                return Err(WireError::new(path, format!("{} elements", types.len()), items.len().to_string()));
+                return Err(WireError::new(
+                    path,
+                    format!("{} elements", types.len()),
+                    items.len().to_string(),
+                ));
             }
             let items = items.into_iter().zip(types).enumerate();
-            items.map(|(index, (item, ty))| read(item, ty, &path.index(index))).collect::<Result<_, _>>().map(Value::Tuple)
+            items
+                .map(|(index, (item, ty))| read(item, ty, &path.index(index)))
+                .collect::<Result<_, _>>()
+                .map(Value::Tuple)
         }
         (Type::Map(element), Raw::Map(entries)) => {
             let mut map = BTreeMap::new();
@@ -79,21 +96,37 @@ fn read(raw: Raw, ty: &Type, path: &AttributePath) -> Result<Value, WireError> {
 }
 
 fn read_items(items: Vec<Raw>, element: &Type, path: &AttributePath) -> Result<Vec<Value>, WireError> {
-    items.into_iter().enumerate().map(|(index, item)| read(item, element, &path.index(index))).collect()
+    items
+        .into_iter()
+        .enumerate()
+        .map(|(index, item)| read(item, element, &path.index(index)))
+        .collect()
 }
 
-fn read_object(entries: Vec<(Raw, Raw)>, types: &BTreeMap<String, Type>, path: &AttributePath) -> Result<Value, WireError> {
+fn read_object(
+    entries: Vec<(Raw, Raw)>,
+    types: &BTreeMap<String, Type>,
+    path: &AttributePath,
+) -> Result<Value, WireError> {
     let mut object = BTreeMap::new();
     for (key, item) in entries {
         let name = read_key(key, path)?;
-        let ty = types
-            .get(&name)
-            .ok_or_else(|| WireError::new(path, "an attribute of the schema", format!("the attribute {name:?}")))?;
+        let ty = types.get(&name).ok_or_else(|| {
+            WireError::new(
+                path,
+                "an attribute of the schema",
+                format!("the attribute {name:?}"),
+            )
+        })?;
         let item = read(item, ty, &path.attribute(name.clone()))?;
         object.insert(name, item);
     }
     match types.keys().find(|name| !object.contains_key(*name)) {
-        Some(missing) => Err(WireError::new(path, format!("the attribute {missing:?}"), "nothing")),
+        Some(missing) => Err(WireError::new(
+            path,
+            format!("the attribute {missing:?}"),
+            "nothing",
+        )),
         None => Ok(Value::Object(object)),
     }
 }
@@ -113,14 +146,19 @@ fn read_dynamic(raw: Raw, path: &AttributePath) -> Result<Value, WireError> {
         return Err(WireError::new(path, "a type and a value", describe(&raw)));
     };
     let (Some(value), Some(ty), true) = (parts.pop(), parts.pop(), parts.is_empty()) else {
-        return Err(WireError::new(path, "a type and a value", "another number of parts"));
+        return Err(WireError::new(
+            path,
+            "a type and a value",
+            "another number of parts",
+        ));
     };
     let bytes = match &ty {
         Raw::Binary(bytes) => bytes.as_slice(),
         Raw::String(text) => text.as_bytes(),
         other => return Err(WireError::new(path, "a type as JSON", describe(other))),
     };
-    let json = serde_json::from_slice(bytes).map_err(|error| WireError::new(path, "a type as JSON", error.to_string()))?;
+    let json = serde_json::from_slice(bytes)
+        .map_err(|error| WireError::new(path, "a type as JSON", error.to_string()))?;
     let ty = Type::from_json(&json).map_err(|error| WireError::new(path, "a type", error.to_string()))?;
     let value = read(value, &ty, path)?;
     Ok(Value::Dynamic(Box::new((ty, value))))
@@ -128,7 +166,10 @@ fn read_dynamic(raw: Raw, path: &AttributePath) -> Result<Value, WireError> {
 
 fn read_number(raw: &Raw) -> Option<Number> {
     match raw {
-        Raw::Integer(integer) => integer.as_i64().map(Number::from).or_else(|| integer.as_u64().map(Number::from)),
+        Raw::Integer(integer) => integer
+            .as_i64()
+            .map(Number::from)
+            .or_else(|| integer.as_u64().map(Number::from)),
         Raw::F64(float) => Number::try_from(*float).ok(),
         Raw::F32(float) => Number::try_from(f64::from(*float)).ok(),
         Raw::String(text) => text.as_str()?.parse().ok(),
@@ -145,7 +186,9 @@ fn read_unknown(code: i8, payload: &[u8], path: &AttributePath) -> Result<Refine
         return Err(broken(format!("{} bytes", payload.len())));
     }
     let raw = rmpv::decode::read_value(&mut &payload[..]).map_err(|error| broken(error.to_string()))?;
-    let Raw::Map(entries) = raw else { return Err(broken(describe(&raw))) };
+    let Raw::Map(entries) = raw else {
+        return Err(broken(describe(&raw)));
+    };
     let mut refinements = Refinements::default();
     for (key, value) in entries {
         match key.as_i64() {
@@ -163,7 +206,10 @@ fn read_unknown(code: i8, payload: &[u8], path: &AttributePath) -> Result<Refine
 
 fn read_bound(raw: &Raw) -> Option<Bound> {
     match raw.as_array()?.as_slice() {
-        [number, inclusive] => Some(Bound { number: read_number(number)?, inclusive: inclusive.as_bool()? }),
+        [number, inclusive] => Some(Bound {
+            number: read_number(number)?,
+            inclusive: inclusive.as_bool()?,
+        }),
         _ => None,
     }
 }
@@ -181,29 +227,47 @@ fn write(value: &Value, ty: &Type, path: &AttributePath) -> Result<Raw, WireErro
         (Type::Number, Value::Number(number)) => Ok(write_number(number)),
         (Type::String, Value::String(text)) => Ok(Raw::from(text.as_str())),
         (Type::List(element), Value::List(items)) => {
-            let items = items.iter().enumerate().map(|(index, item)| write(item, element, &path.index(index)));
-            items.collect::<Result<_, _>>().map(Raw::Array)
-        }
-        (Type::Set(element), Value::Set(items)) => {
-            items.iter().map(|item| write(item, element, path)).collect::<Result<_, _>>().map(Raw::Array)
-        }
-        (Type::Tuple(types), Value::Tuple(items)) if types.len() == items.len() => {
-            let items = items.iter().zip(types).enumerate();
-            items.map(|(index, (item, ty))| write(item, ty, &path.index(index))).collect::<Result<_, _>>().map(Raw::Array)
-        }
-        (Type::Map(element), Value::Map(items)) => {
             let items = items
                 .iter()
-                .map(|(key, item)| Ok((Raw::from(key.as_str()), write(item, element, &path.key(key.as_str()))?)));
+                .enumerate()
+                .map(|(index, item)| write(item, element, &path.index(index)));
+            items.collect::<Result<_, _>>().map(Raw::Array)
+        }
+        (Type::Set(element), Value::Set(items)) => items
+            .iter()
+            .map(|item| write(item, element, path))
+            .collect::<Result<_, _>>()
+            .map(Raw::Array),
+        (Type::Tuple(types), Value::Tuple(items)) if types.len() == items.len() => {
+            let items = items.iter().zip(types).enumerate();
+            items
+                .map(|(index, (item, ty))| write(item, ty, &path.index(index)))
+                .collect::<Result<_, _>>()
+                .map(Raw::Array)
+        }
+        (Type::Map(element), Value::Map(items)) => {
+            let items = items.iter().map(|(key, item)| {
+                Ok((
+                    Raw::from(key.as_str()),
+                    write(item, element, &path.key(key.as_str()))?,
+                ))
+            });
             items.collect::<Result<_, _>>().map(Raw::Map)
         }
         (Type::Object(types), Value::Object(items)) => {
             if let Some(extra) = items.keys().find(|name| !types.contains_key(*name)) {
-                return Err(WireError::new(path, "attributes of the schema", format!("the attribute {extra:?}")));
+                return Err(WireError::new(
+                    path,
+                    "attributes of the schema",
+                    format!("the attribute {extra:?}"),
+                ));
             }
             let attributes = types.iter().map(|(name, ty)| {
                 let item = items.get(name).unwrap_or(&Value::Null);
-                Ok((Raw::from(name.as_str()), write(item, ty, &path.attribute(name.as_str()))?))
+                Ok((
+                    Raw::from(name.as_str()),
+                    write(item, ty, &path.attribute(name.as_str()))?,
+                ))
             });
             attributes.collect::<Result<_, _>>().map(Raw::Map)
         }
@@ -231,7 +295,10 @@ fn write_unknown(refinements: &Refinements) -> Raw {
         entries.push((Raw::from(1), Raw::Boolean(false)));
     }
     if let Some(prefix) = refinements.prefix.as_deref().filter(|prefix| !prefix.is_empty()) {
-        let cut = (0..=prefix.len().min(MAX_PREFIX_BYTES)).rev().find(|end| prefix.is_char_boundary(*end)).unwrap_or(0);
+        let cut = (0..=prefix.len().min(MAX_PREFIX_BYTES))
+            .rev()
+            .find(|end| prefix.is_char_boundary(*end))
+            .unwrap_or(0);
         entries.push((Raw::from(2), Raw::from(&prefix[..cut])));
     }
     for (key, bound) in [(3, &refinements.min), (4, &refinements.max)] {

@@ -1,0 +1,12 @@
+//! Models made by the derive, and resources under the fake core.
+
+#[path = "models/derive.rs"]
+mod derive;
+#[path = "models/json.rs"]
+mod json;
+#[path = "models/life.rs"]
+mod life;
+#[path = "models/model.rs"]
+mod model;
+#[path = "models/wrong.rs"]
+mod wrong;
