@@ -11,15 +11,29 @@ fn main() -> io::Result<()> {
     let mut files = Vec::new();
     collect(&chart, &mut files)?;
     files.sort();
-    let mut code = String::from("/// Path below the chart's directory, and content, of each file.\nconst FILES: &[(&str, &[u8])] = &[\n");
+    let mut code = String::from(
+        "/// Path below the chart's directory, and content, of each file.\nconst FILES: &[(&str, &[u8])] = &[\n",
+    );
     let mut hash = Fnv::new();
     for file in &files {
-        let name = file.strip_prefix(&chart).map_err(io::Error::other)?.to_string_lossy().replace('\\', "/");
+        let name = file
+            .strip_prefix(&chart)
+            .map_err(io::Error::other)?
+            .to_string_lossy()
+            .replace('\\', "/");
         hash.write(name.as_bytes());
         hash.write(&fs::read(file)?);
-        let _ = writeln!(code, "    ({name:?}, include_bytes!({:?})),", file.to_string_lossy());
+        let _ = writeln!(
+            code,
+            "    ({name:?}, include_bytes!({:?})),",
+            file.to_string_lossy()
+        );
     }
-    let _ = writeln!(code, "];\n/// Changes when a file of the chart does.\nconst FINGERPRINT: &str = {:?};", hash.hex());
+    let _ = writeln!(
+        code,
+        "];\n/// Changes when a file of the chart does.\nconst FINGERPRINT: &str = {:?};",
+        hash.hex()
+    );
     fs::write(out.join("chart.rs"), code)
 }
 

@@ -15,21 +15,22 @@ pub(crate) fn json_of(value: &Value, name: fn(&str) -> String) -> Option<Json> {
             None => serde_json::Number::from_f64(number.to_f64()).map_or(Json::Null, Json::Number),
         },
         Value::String(text) => Json::String(text.clone()),
-        Value::List(items) | Value::Set(items) | Value::Tuple(items) => {
-            Json::Array(items.iter().map(|item| json_of(item, name)).collect::<Option<_>>()?)
-        }
+        Value::List(items) | Value::Set(items) | Value::Tuple(items) => Json::Array(
+            items
+                .iter()
+                .map(|item| json_of(item, name))
+                .collect::<Option<_>>()?,
+        ),
         Value::Map(map) => members(map.iter().map(|(key, value)| (key.clone(), value)), name)?,
         Value::Object(map) => members(map.iter().map(|(key, value)| (name(key), value)), name)?,
         Value::Dynamic(inner) => return json_of(&inner.1, name),
     })
 }
 
-fn members<'a>(
-    members: impl Iterator<Item = (String, &'a Value)>,
-    name: fn(&str) -> String,
-) -> Option<Json> {
-    let members: Option<Map<String, Json>> =
-        members.map(|(key, value)| Some((key, json_of(value, name)?))).collect();
+fn members<'a>(members: impl Iterator<Item = (String, &'a Value)>, name: fn(&str) -> String) -> Option<Json> {
+    let members: Option<Map<String, Json>> = members
+        .map(|(key, value)| Some((key, json_of(value, name)?)))
+        .collect();
     members.map(Json::Object)
 }
 
@@ -41,9 +42,10 @@ pub(crate) fn value_of(json: &Json) -> Value {
         match json {
             Json::Null => (Type::Dynamic, Value::Null),
             Json::Bool(value) => (Type::Bool, Value::Bool(*value)),
-            Json::Number(number) => {
-                (Type::Number, number.to_string().parse().map_or(Value::Null, Value::Number))
-            }
+            Json::Number(number) => (
+                Type::Number,
+                number.to_string().parse().map_or(Value::Null, Value::Number),
+            ),
             Json::String(text) => (Type::String, Value::string(text.as_str())),
             Json::Array(items) => {
                 let (types, values) = items.iter().map(typed).unzip();
@@ -61,7 +63,11 @@ pub(crate) fn value_of(json: &Json) -> Value {
         }
     }
     let (ty, value) = typed(json);
-    if value.is_null() { Value::Null } else { Value::Dynamic(Box::new((ty, value))) }
+    if value.is_null() {
+        Value::Null
+    } else {
+        Value::Dynamic(Box::new((ty, value)))
+    }
 }
 
 #[cfg(test)]

@@ -16,7 +16,10 @@ mod tests {
     #[test]
     fn words_that_look_like_bools_stay_words() {
         let value: Value = parse("a: n\nb: yes\nc: true\nd: on\ne: 1\n").expect("YAML");
-        assert_eq!(value, json!({ "a": "n", "b": "yes", "c": true, "d": "on", "e": 1 }));
+        assert_eq!(
+            value,
+            json!({ "a": "n", "b": "yes", "c": true, "d": "on", "e": 1 })
+        );
         assert!(parse::<Value>("a: [").is_err());
     }
 }

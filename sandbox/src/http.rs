@@ -111,7 +111,11 @@ where
         .await
         .map_err(|error| broken(error.to_string()))?;
     let driver = tokio::spawn(connection);
-    let has = |wanted: &str| ask.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case(wanted));
+    let has = |wanted: &str| {
+        ask.headers
+            .iter()
+            .any(|(name, _)| name.eq_ignore_ascii_case(wanted))
+    };
     let mut request = Request::builder().method(ask.method.clone()).uri(ask.path);
     if !has("host") {
         request = request.header(header::HOST, host);

@@ -35,9 +35,16 @@ impl Mirror {
             fs::remove_dir_all(&plugins).map_err(Error::file("remove", &plugins))?;
         }
         let version = env!("CARGO_PKG_VERSION");
-        for (host, provider) in HOSTS.iter().flat_map(|host| PROVIDERS.map(|provider| (host, provider))) {
-            let package =
-                plugins.join(host).join(NAMESPACE).join(provider).join(version).join(platform());
+        for (host, provider) in HOSTS
+            .iter()
+            .flat_map(|host| PROVIDERS.map(|provider| (host, provider)))
+        {
+            let package = plugins
+                .join(host)
+                .join(NAMESPACE)
+                .join(provider)
+                .join(version)
+                .join(platform());
             fs::create_dir_all(&package).map_err(Error::file("create", &package))?;
             let name = format!("terraform-provider-{provider}");
             link(&binaries.join(&name), &package.join(format!("{name}_v{version}")))?;
@@ -75,11 +82,18 @@ impl Core {
         environment: impl IntoIterator<Item = (String, String)>,
     ) -> Self {
         let ours = [
-            ("TF_CLI_CONFIG_FILE".to_owned(), mirror.cli_config.display().to_string()),
+            (
+                "TF_CLI_CONFIG_FILE".to_owned(),
+                mirror.cli_config.display().to_string(),
+            ),
             ("TF_IN_AUTOMATION".to_owned(), "1".to_owned()),
             ("CHECKPOINT_DISABLE".to_owned(), "1".to_owned()),
         ];
-        Self { binary: binary.into(), dir: dir.into(), environment: ours.into_iter().chain(environment).collect() }
+        Self {
+            binary: binary.into(),
+            dir: dir.into(),
+            environment: ours.into_iter().chain(environment).collect(),
+        }
     }
 
     /// The working folder.
@@ -90,7 +104,10 @@ impl Core {
     /// A command of the core, ready to run.
     pub fn command<S: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = S>) -> Command {
         let mut command = Command::new(&self.binary);
-        command.args(arguments).current_dir(&self.dir).envs(self.environment.iter().map(|(k, v)| (k, v)));
+        command
+            .args(arguments)
+            .current_dir(&self.dir)
+            .envs(self.environment.iter().map(|(k, v)| (k, v)));
         command
     }
 
@@ -101,7 +118,9 @@ impl Core {
     pub fn forget_lock(&self) -> Result<()> {
         let lock = self.dir.join(".terraform.lock.hcl");
         match fs::remove_file(&lock) {
-            Err(cause) if cause.kind() != std::io::ErrorKind::NotFound => Err(Error::file("remove", &lock)(cause)),
+            Err(cause) if cause.kind() != std::io::ErrorKind::NotFound => {
+                Err(Error::file("remove", &lock)(cause))
+            }
             _ => Ok(()),
         }
     }

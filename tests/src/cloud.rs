@@ -122,12 +122,12 @@ impl Drop for Cloud {
 fn binaries() -> Result<PathBuf> {
     let dir = match std::env::var_os("JOINER_BINARIES") {
         Some(dir) => PathBuf::from(dir),
-        None => Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/release"),
+        None => Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/debug"),
     };
     let dir = std::path::absolute(&dir)?;
     for name in ["joiner", "joiner-controller", "terraform-provider-joiner", "terraform-provider-sandbox"] {
         if !dir.join(name).is_file() {
-            bail!("{name} is not in {}; run `make build`, or set JOINER_BINARIES", dir.display());
+            bail!("{name} is not in {}; run `cargo build --workspace`, or set JOINER_BINARIES", dir.display());
         }
     }
     Ok(dir)

@@ -1,6 +1,6 @@
 //! What the end-to-end tests share: a sandbox of their own, the cores on this machine, and waiting with a reason.
 //!
-//! The tests use the release binaries that `make build` makes (`JOINER_BINARIES` names another folder) and the tools that
+//! The tests use the binaries of `cargo build --workspace` (`JOINER_BINARIES` names another folder) and the tools that
 //! `joiner sandbox tools` built.
 
 mod cloud;

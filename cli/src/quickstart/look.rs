@@ -19,15 +19,27 @@ pub(crate) async fn look(client: &Client, namespace: &str, selector: &str) -> Re
         Api::<NodeClaim>::all(client.clone()),
         Api::<Node>::all(client.clone()),
     );
-    let (pods, claims, nodes) = tokio::try_join!(pods.list(&ours), claims.list(&everything), nodes.list(&everything))
-        .context("the cluster could not be read")?;
-    let phase = |pod: &Pod| pod.status.as_ref().and_then(|status| status.phase.clone()).unwrap_or_default();
+    let (pods, claims, nodes) = tokio::try_join!(
+        pods.list(&ours),
+        claims.list(&everything),
+        nodes.list(&everything)
+    )
+    .context("the cluster could not be read")?;
+    let phase = |pod: &Pod| {
+        pod.status
+            .as_ref()
+            .and_then(|status| status.phase.clone())
+            .unwrap_or_default()
+    };
     let running = pods.iter().filter(|pod| phase(pod) == "Running").count();
     Ok(Picture {
         pending: pods.items.len() - running,
         running,
         claims: claims.iter().map(|item| (item.name_any(), claim(item))).collect(),
-        ready_nodes: nodes.iter().filter(|node| is_claimed(node) && is_ready(node)).count(),
+        ready_nodes: nodes
+            .iter()
+            .filter(|node| is_claimed(node) && is_ready(node))
+            .count(),
     })
 }
 
@@ -38,14 +50,22 @@ fn claim(item: &NodeClaim) -> Claim {
         instance_type: label(labels::INSTANCE_TYPE),
         zone: label(labels::ZONE),
         capacity_type: label(labels::CAPACITY_TYPE),
-        price: if price.is_empty() { price } else { format!("${price}/h") },
+        price: if price.is_empty() {
+            price
+        } else {
+            format!("${price}/h")
+        },
         stage: stage(item),
     }
 }
 
 fn stage(item: &NodeClaim) -> Stage {
     let conditions = item.status.iter().flat_map(|status| &status.conditions);
-    let met = |kind: &str| conditions.clone().any(|condition| condition.type_ == kind && condition.status == "True");
+    let met = |kind: &str| {
+        conditions
+            .clone()
+            .any(|condition| condition.type_ == kind && condition.status == "True")
+    };
     if met("Initialized") {
         Stage::Initialized
     } else if met("Registered") {
@@ -66,6 +86,9 @@ fn is_claimed(node: &Node) -> bool {
 }
 
 fn is_ready(node: &Node) -> bool {
-    let mut conditions = node.status.iter().flat_map(|status| status.conditions.iter().flatten());
+    let mut conditions = node
+        .status
+        .iter()
+        .flat_map(|status| status.conditions.iter().flatten());
     conditions.any(|condition| condition.type_ == "Ready" && condition.status == "True")
 }

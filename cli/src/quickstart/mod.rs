@@ -62,7 +62,10 @@ impl Quickstart {
         let watched = watch::scale_and_watch(&setting, &client, self.replicas).await?;
         report::stages(applied, &watched);
         setting
-            .core("plan: no changes", &["plan", "-detailed-exitcode", "-input=false"])
+            .core(
+                "plan: no changes",
+                &["plan", "-detailed-exitcode", "-input=false"],
+            )
             .context("the plan after the apply is not empty")?;
         report::how_to_go_on(&setting);
         Ok(())

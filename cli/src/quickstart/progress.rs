@@ -78,7 +78,11 @@ pub(crate) struct Progress {
 impl Progress {
     /// Waits for `wanted` running pods.
     pub(crate) fn new(wanted: usize) -> Self {
-        Self { wanted, last: None, milestones: Milestones::default() }
+        Self {
+            wanted,
+            last: None,
+            milestones: Milestones::default(),
+        }
     }
 
     /// Takes a picture made `at` seconds after the scaling; answers a line to show when it differs from the last.
@@ -117,7 +121,10 @@ impl Progress {
             (&mut marks.first_registered, reached(Stage::Registered)),
             (&mut marks.first_ready, picture.ready_nodes > 0),
             (&mut marks.first_running, picture.running > 0),
-            (&mut marks.all_running, picture.running >= self.wanted && picture.pending == 0),
+            (
+                &mut marks.all_running,
+                picture.running >= self.wanted && picture.pending == 0,
+            ),
         ] {
             if now {
                 slot.get_or_insert(at);
@@ -128,7 +135,11 @@ impl Progress {
 
 fn line(picture: &Picture, at: f64) -> String {
     let claims: Vec<String> = picture.claims.values().map(describe).collect();
-    let claims = if claims.is_empty() { "none".to_owned() } else { claims.join(", ") };
+    let claims = if claims.is_empty() {
+        "none".to_owned()
+    } else {
+        claims.join(", ")
+    };
     format!(
         "{at:7.2}s  pods {} pending {} running | nodes {} ready | nodeclaims {claims}",
         picture.pending, picture.running, picture.ready_nodes
@@ -137,13 +148,18 @@ fn line(picture: &Picture, at: f64) -> String {
 
 /// A NodeClaim in a few words: `c7g.large us-west-2a spot $0.0290/h launched`.
 pub(crate) fn describe(claim: &Claim) -> String {
-    [&claim.instance_type, &claim.zone, &claim.capacity_type, &claim.price]
-        .into_iter()
-        .filter(|part| !part.is_empty())
-        .map(String::as_str)
-        .chain([claim.stage.name()])
-        .collect::<Vec<_>>()
-        .join(" ")
+    [
+        &claim.instance_type,
+        &claim.zone,
+        &claim.capacity_type,
+        &claim.price,
+    ]
+    .into_iter()
+    .filter(|part| !part.is_empty())
+    .map(String::as_str)
+    .chain([claim.stage.name()])
+    .collect::<Vec<_>>()
+    .join(" ")
 }
 
 #[cfg(test)]
@@ -151,17 +167,35 @@ mod tests {
     use super::*;
 
     fn picture(pending: usize, running: usize, stage: Option<Stage>, ready_nodes: usize) -> Picture {
-        let claim = |stage| Claim { instance_type: "c7g.large".to_owned(), stage, ..Claim::default() };
-        let claims = stage.map(|stage| ("default-abcde".to_owned(), claim(stage))).into_iter().collect();
-        Picture { pending, running, claims, ready_nodes }
+        let claim = |stage| Claim {
+            instance_type: "c7g.large".to_owned(),
+            stage,
+            ..Claim::default()
+        };
+        let claims = stage
+            .map(|stage| ("default-abcde".to_owned(), claim(stage)))
+            .into_iter()
+            .collect();
+        Picture {
+            pending,
+            running,
+            claims,
+            ready_nodes,
+        }
     }
 
     #[test]
     fn stages_are_marked_once_and_in_order() {
         let mut progress = Progress::new(2);
         assert!(progress.observe(picture(2, 0, None, 0), 0.1).is_some());
-        assert_eq!(progress.observe(picture(2, 0, None, 0), 0.2), None, "an equal picture is not shown again");
-        let line = progress.observe(picture(2, 0, Some(Stage::Launched), 0), 0.3).unwrap();
+        assert_eq!(
+            progress.observe(picture(2, 0, None, 0), 0.2),
+            None,
+            "an equal picture is not shown again"
+        );
+        let line = progress
+            .observe(picture(2, 0, Some(Stage::Launched), 0), 0.3)
+            .unwrap();
         assert!(line.contains("c7g.large launched"), "{line}");
         progress.observe(picture(1, 1, Some(Stage::Initialized), 1), 1.0);
         assert!(!progress.is_done(), "one of two pods runs");
@@ -169,9 +203,17 @@ mod tests {
         assert!(progress.is_done());
         let marks = progress.milestones();
         assert_eq!(
-            (marks.first_pod, marks.first_claim, marks.first_launch, marks.first_registered),
+            (
+                marks.first_pod,
+                marks.first_claim,
+                marks.first_launch,
+                marks.first_registered
+            ),
             (Some(0.1), Some(0.3), Some(0.3), Some(1.0))
         );
-        assert_eq!((marks.first_ready, marks.first_running, marks.all_running), (Some(1.0), Some(1.0), Some(1.5)));
+        assert_eq!(
+            (marks.first_ready, marks.first_running, marks.all_running),
+            (Some(1.0), Some(1.0), Some(1.5))
+        );
     }
 }

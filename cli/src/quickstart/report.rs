@@ -11,10 +11,19 @@ use crate::output;
 /// The seconds of each stage, and the NodeClaims bought.
 pub(crate) fn stages(applied: Duration, progress: &Progress) {
     let mut table = Table::new();
-    table.load_style(presets::UTF8_FULL_CONDENSED).set_header(["stage", "seconds"]);
+    table
+        .load_style(presets::UTF8_FULL_CONDENSED)
+        .set_header(["stage", "seconds"]);
     table.add_row(["one apply".to_owned(), format!("{:.1}", applied.as_secs_f64())]);
-    let Milestones { first_pod, first_claim, first_launch, first_registered, first_ready, first_running, all_running } =
-        progress.milestones();
+    let Milestones {
+        first_pod,
+        first_claim,
+        first_launch,
+        first_registered,
+        first_ready,
+        first_running,
+        all_running,
+    } = progress.milestones();
     for (stage, at) in [
         ("scaling to the first pending pod", first_pod),
         ("... to the first NodeClaim", first_claim),
@@ -24,16 +33,29 @@ pub(crate) fn stages(applied: Duration, progress: &Progress) {
         ("... to the first pod running", first_running),
         ("... to all pods running", all_running),
     ] {
-        table.add_row([stage.to_owned(), at.map_or_else(|| "-".to_owned(), |at| format!("{at:.2}"))]);
+        table.add_row([
+            stage.to_owned(),
+            at.map_or_else(|| "-".to_owned(), |at| format!("{at:.2}")),
+        ]);
     }
     output::line(&table.to_string());
 
     let mut table = Table::new();
-    table
-        .load_style(presets::UTF8_FULL_CONDENSED)
-        .set_header(["nodeclaim", "instance type", "zone", "capacity type", "price"]);
+    table.load_style(presets::UTF8_FULL_CONDENSED).set_header([
+        "nodeclaim",
+        "instance type",
+        "zone",
+        "capacity type",
+        "price",
+    ]);
     for (name, claim) in progress.last().iter().flat_map(|picture| &picture.claims) {
-        table.add_row([name, &claim.instance_type, &claim.zone, &claim.capacity_type, &claim.price]);
+        table.add_row([
+            name,
+            &claim.instance_type,
+            &claim.zone,
+            &claim.capacity_type,
+            &claim.price,
+        ]);
     }
     output::line(&table.to_string());
 }

@@ -28,15 +28,29 @@ impl Setting {
     pub(crate) async fn prepare(options: &Quickstart, layout: Layout) -> Result<Self> {
         let steps = Steps::new();
         let tools = crate::sandbox::tools::ensure(GoTool::ALL.to_vec()).await?;
-        let up = UpOptions { cluster: None, boot_time: options.boot_time, ..UpOptions::new(layout, tools.clone())? };
+        let up = UpOptions {
+            cluster: None,
+            boot_time: options.boot_time,
+            ..UpOptions::new(layout, tools.clone())?
+        };
         let binaries = up.binaries.clone();
         let sandbox = joiner_sandbox::up(up, &steps).await?;
-        let mirror = Mirror::lay_out(&sandbox.layout().dir().join("core"), &binaries, &tools.path("helm"))?;
+        let mirror = Mirror::lay_out(
+            &sandbox.layout().dir().join("core"),
+            &binaries,
+            &tools.path("helm"),
+        )?;
         let example = std::path::absolute(&options.example)?;
         let binary = options.core.clone().unwrap_or_else(|| tools.path("tofu"));
         let core = Core::new(binary, &example, &mirror, sandbox.environment());
         core.forget_lock()?;
-        Ok(Self { sandbox, example, tools, core, mirror })
+        Ok(Self {
+            sandbox,
+            example,
+            tools,
+            core,
+            mirror,
+        })
     }
 
     /// Runs one command of the core, its output going to the terminal; answers how long it took.
@@ -50,7 +64,11 @@ impl Setting {
             .status()
             .with_context(|| format!("the core could not be started for `{}`", arguments.join(" ")))?;
         if !status.success() {
-            bail!("`{}` in {} failed: {status}", arguments.join(" "), self.example.display());
+            bail!(
+                "`{}` in {} failed: {status}",
+                arguments.join(" "),
+                self.example.display()
+            );
         }
         output::line(&format!("    {:.1} s", begin.elapsed().as_secs_f64()));
         Ok(begin.elapsed())
@@ -59,8 +77,12 @@ impl Setting {
     /// A client of the cluster that the apply created.
     pub(crate) async fn client(&self) -> Result<kube::Client> {
         let path = self.sandbox.layout().kubeconfig();
-        let kubeconfig = Kubeconfig::read_from(&path)
-            .with_context(|| format!("{} is not a kubeconfig; did the apply create a cluster?", path.display()))?;
+        let kubeconfig = Kubeconfig::read_from(&path).with_context(|| {
+            format!(
+                "{} is not a kubeconfig; did the apply create a cluster?",
+                path.display()
+            )
+        })?;
         let config = kube::Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await?;
         Ok(kube::Client::try_from(config)?)
     }

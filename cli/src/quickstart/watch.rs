@@ -29,13 +29,22 @@ pub(crate) async fn scale_and_watch(setting: &Setting, client: &Client, replicas
     let selector = selector(&deployment);
     let api: Api<Deployment> = Api::namespaced(client.clone(), &namespace);
     let ours = PatchParams::apply("joiner-quickstart").force();
-    api.patch(&deployment.name_any(), &ours, &Patch::Apply(&deployment)).await?;
+    api.patch(&deployment.name_any(), &ours, &Patch::Apply(&deployment))
+        .await?;
 
-    output::line(&format!("==> scaling {} to {replicas} pods", deployment.name_any()));
+    output::line(&format!(
+        "==> scaling {} to {replicas} pods",
+        deployment.name_any()
+    ));
     let scale = json!({"spec": {"replicas": replicas}});
     let mut progress = Progress::new(replicas);
     let begin = Instant::now();
-    api.patch_scale(&deployment.name_any(), &PatchParams::default(), &Patch::Merge(scale)).await?;
+    api.patch_scale(
+        &deployment.name_any(),
+        &PatchParams::default(),
+        &Patch::Merge(scale),
+    )
+    .await?;
     while !progress.is_done() {
         if begin.elapsed() > PATIENCE {
             bail!(
@@ -53,6 +62,12 @@ pub(crate) async fn scale_and_watch(setting: &Setting, client: &Client, replicas
 }
 
 fn selector(deployment: &Deployment) -> String {
-    let labels = deployment.spec.iter().flat_map(|spec| spec.selector.match_labels.iter().flatten());
-    labels.map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>().join(",")
+    let labels = deployment
+        .spec
+        .iter()
+        .flat_map(|spec| spec.selector.match_labels.iter().flatten());
+    labels
+        .map(|(key, value)| format!("{key}={value}"))
+        .collect::<Vec<_>>()
+        .join(",")
 }

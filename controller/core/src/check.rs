@@ -2,6 +2,7 @@
 //! shares its inputs and outputs and none of its code, and looks at one node with one offering at a time.
 
 mod claims;
+mod company;
 mod existing;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -40,6 +41,7 @@ impl fmt::Display for Violation {
 ///   taints and matches the labels.
 /// - No pool exceeds a limit, even if every claim becomes the largest type it lists.
 /// - `minValues` holds, or was lowered openly.
+/// - Pods that must not be together are not, and pods that must be are, as far as places are certain.
 pub fn schedule(
     snapshot: &Snapshot,
     catalogue: &Catalogue,
@@ -50,6 +52,7 @@ pub fn schedule(
     let pods = census(snapshot, schedule, now, &mut violations);
     existing::check(snapshot, catalogue, schedule, &pods, &mut violations);
     claims::check(snapshot, catalogue, schedule, &pods, &mut violations);
+    company::check(snapshot, catalogue, schedule, &pods, &mut violations);
     violations
 }
 

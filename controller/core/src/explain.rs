@@ -89,6 +89,7 @@ impl fmt::Display for Misfit {
                 f,
                 "minValues wants {wanted} different values of {key}, the instance types that fit have {found}"
             ),
+            Misfit::Topology { rule } => write!(f, "{rule}"),
             Misfit::Port { port } => {
                 write!(
                     f,

@@ -19,6 +19,7 @@ mod place;
 mod refuse;
 mod shape;
 mod solve;
+mod topology;
 
 use jiff::Timestamp;
 

@@ -151,11 +151,16 @@ impl Act {
         let bought = types.iter().find(|it| *it.name == *got.instance_type);
         let mut annotations = annotations(class);
         if let Some(price) = bought.and_then(|it| price(it, got)) {
-            annotations.insert(HOURLY_PRICE.into(), price.to_string().trim_start_matches('$').trim_end_matches("/h").into());
+            annotations.insert(
+                HOURLY_PRICE.into(),
+                price
+                    .to_string()
+                    .trim_start_matches('$')
+                    .trim_end_matches("/h")
+                    .into(),
+            );
         }
-        let entry = self
-            .label_claim(&entry.claim.name, &labels, &annotations)
-            .await?;
+        let entry = self.label_claim(&entry.claim.name, &labels, &annotations).await?;
         let status = ClaimStatus {
             conditions: vec![Wanted::yes(LAUNCHED)],
             provider_id: Some(provider_id(&got.zone, &got.instance_id).into()),
@@ -214,7 +219,8 @@ impl Act {
 
 /// The price of the offering that was bought; none where none is known.
 fn price(bought: &InstanceType, got: &Got) -> Option<Price> {
-    let is_it = |offering: &&Offering| *offering.zone == *got.zone && offering.capacity_type == got.capacity_type;
+    let is_it =
+        |offering: &&Offering| *offering.zone == *got.zone && offering.capacity_type == got.capacity_type;
     let price = bought.offerings.iter().find(is_it)?.price;
     (price != Price::MAX).then_some(price)
 }

@@ -18,6 +18,8 @@ use crate::observe::PodEntry;
 
 /// How often pods that still wait are decided on again although nothing has changed. Karpenter's value.
 const AGAIN: Duration = Duration::from_secs(10);
+/// How soon pods are decided on again when a claim for them could not be made.
+const PAUSE: Duration = Duration::from_secs(1);
 /// How many claims are made at the same time.
 const WIDTH: usize = 16;
 
@@ -51,7 +53,7 @@ pub(super) async fn run(act: Act, settings: Settings) {
             }
         };
         next = batch.observe(event, Timestamp::now());
-        if event == Event::Arrival && act.index.waiting().0 == 0 {
+        if event == Event::Arrival && !act.index.has_work() {
             // A change that might have helped a waiting pod, and none waits.
             next = batch.observe(Event::Decided, Timestamp::now());
         }
@@ -64,7 +66,7 @@ async fn round(act: &Act, stuck: &mut BTreeSet<PodKey>) {
     let now = Timestamp::now();
     let snapshot = act.index.snapshot(now);
     let known = act.index.unsynced().is_empty() && act.cloud.knows_types();
-    if !known || !snapshot.pending.iter().any(|pod| pod.is_provisionable()) {
+    if !known || !act.index.has_work() {
         return;
     }
     let catalogue = act.cloud.catalogue(
@@ -154,6 +156,11 @@ async fn make_one(act: Act, wanted: NewClaim, decided: Timestamp) -> Option<(Tex
         Ok(entry) => entry,
         Err(failed) => {
             error!(NodePool = %wanted.pool, error = %failed.chain(), "nodeclaim was not created");
+            let index = act.index.clone();
+            tokio::spawn(async move {
+                tokio::time::sleep(PAUSE).await;
+                index.changes.provision.ring_plain();
+            });
             return None;
         }
     };

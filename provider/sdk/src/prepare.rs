@@ -7,6 +7,8 @@ pub(crate) mod defaults;
 pub(crate) mod modifiers;
 pub(crate) mod replacement;
 pub(crate) mod spelling;
+#[cfg(test)]
+mod tests;
 pub(crate) mod unknowns;
 pub(crate) mod validators;
 pub(crate) mod walk;

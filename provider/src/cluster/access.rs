@@ -68,7 +68,10 @@ impl Access {
         match self {
             Self::Direct(direct) => direct.host.clone(),
             Self::Kubeconfig { path, context: None } => path.display().to_string(),
-            Self::Kubeconfig { path, context: Some(context) } => format!("{} (context {context})", path.display()),
+            Self::Kubeconfig {
+                path,
+                context: Some(context),
+            } => format!("{} (context {context})", path.display()),
             Self::Eks(eks) => format!("EKS cluster {}", eks.cluster_name),
         }
     }

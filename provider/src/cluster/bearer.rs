@@ -44,7 +44,10 @@ impl<S> Layer<S> for BearerLayer {
     type Service = Bearer<S>;
 
     fn layer(&self, inner: S) -> Self::Service {
-        Bearer { source: Arc::clone(&self.source), inner: Arc::new(Mutex::new(inner)) }
+        Bearer {
+            source: Arc::clone(&self.source),
+            inner: Arc::new(Mutex::new(inner)),
+        }
     }
 }
 
@@ -129,22 +132,47 @@ mod tests {
     async fn statuses(accepted: &'static str) -> (StatusCode, usize) {
         let source = Arc::new(Counting(AtomicUsize::new(0)));
         let server = tower::service_fn(move |request: Request<Body>| async move {
-            let got = request.headers()[AUTHORIZATION].to_str().unwrap_or_default().to_owned();
-            let code = if got == accepted { StatusCode::OK } else { StatusCode::UNAUTHORIZED };
+            let got = request.headers()[AUTHORIZATION]
+                .to_str()
+                .unwrap_or_default()
+                .to_owned();
+            let code = if got == accepted {
+                StatusCode::OK
+            } else {
+                StatusCode::UNAUTHORIZED
+            };
             let mut answer = Response::new(request.into_body());
             *answer.status_mut() = code;
             Ok::<_, BoxError>(answer)
         });
         let mut service = BearerLayer::new(source.clone()).layer(server);
         let request = Request::new(Body::from(b"{}".to_vec()));
-        let answer = service.ready().await.expect("ready").call(request).await.expect("an answer");
+        let answer = service
+            .ready()
+            .await
+            .expect("ready")
+            .call(request)
+            .await
+            .expect("an answer");
         (answer.status(), source.0.load(Ordering::SeqCst))
     }
 
     #[tokio::test]
     async fn a_refused_token_is_replaced_once() {
-        assert_eq!(statuses("Bearer t0").await, (StatusCode::OK, 1), "the first token serves");
-        assert_eq!(statuses("Bearer t1").await, (StatusCode::OK, 2), "a 401 makes a second one");
-        assert_eq!(statuses("Bearer never").await, (StatusCode::UNAUTHORIZED, 2), "then it gives up");
+        assert_eq!(
+            statuses("Bearer t0").await,
+            (StatusCode::OK, 1),
+            "the first token serves"
+        );
+        assert_eq!(
+            statuses("Bearer t1").await,
+            (StatusCode::OK, 2),
+            "a 401 makes a second one"
+        );
+        assert_eq!(
+            statuses("Bearer never").await,
+            (StatusCode::UNAUTHORIZED, 2),
+            "then it gives up"
+        );
     }
 }

@@ -76,7 +76,12 @@ impl Cluster {
     }
 
     fn from_source(label: String, source: Source) -> Self {
-        Self { label, source, connection: OnceCell::new(), uid: OnceCell::new() }
+        Self {
+            label,
+            source,
+            connection: OnceCell::new(),
+            uid: OnceCell::new(),
+        }
     }
 
     /// What messages call this cluster.
@@ -111,7 +116,10 @@ impl Cluster {
             Some(_) => with_token_file(connection.kubeconfig.clone(), &token_path.to_string_lossy()),
             None => connection.kubeconfig.clone(),
         };
-        Ok(ToolAccess { kubeconfig, tokens: connection.tokens.clone() })
+        Ok(ToolAccess {
+            kubeconfig,
+            tokens: connection.tokens.clone(),
+        })
     }
 
     async fn connection(&self) -> Result<&Connection, ClusterError> {
@@ -122,22 +130,33 @@ impl Cluster {
         let (kubeconfig, context, tokens) = match &self.source {
             #[cfg(test)]
             Source::Client(client) => {
-                return Ok(Connection { client: client.clone(), kubeconfig: Value::Null, tokens: None });
+                return Ok(Connection {
+                    client: client.clone(),
+                    kubeconfig: Value::Null,
+                    tokens: None,
+                });
             }
             Source::Access(Access::Direct(direct)) => (parse(from_direct(direct)?)?, None, None),
             Source::Access(Access::Kubeconfig { path, context }) => (read(path)?, context.clone(), None),
             Source::Access(Access::Eks(eks)) => {
-                return Err(ClusterError::Eks { cause: format!("{} has no AWS connection", eks.cluster_name) });
+                return Err(ClusterError::Eks {
+                    cause: format!("{} has no AWS connection", eks.cluster_name),
+                });
             }
-            Source::Eks(clusters) => {
-                (parse(from_eks(&clusters.describe().await?))?, None, Some(clusters.tokens().await?))
-            }
+            Source::Eks(clusters) => (
+                parse(from_eks(&clusters.describe().await?))?,
+                None,
+                Some(clusters.tokens().await?),
+            ),
         };
         let mut kubeconfig = kubeconfig;
         if let Some(context) = context {
             kubeconfig.current_context = Some(context);
         }
-        let unusable = |cause: String| ClusterError::Kubeconfig { path: self.label.clone(), cause };
+        let unusable = |cause: String| ClusterError::Kubeconfig {
+            path: self.label.clone(),
+            cause,
+        };
         let written = serde_json::to_value(&kubeconfig).map_err(|error| unusable(error.to_string()))?;
         let mut config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default())
             .await
@@ -145,8 +164,13 @@ impl Cluster {
         config.connect_timeout = Some(CONNECT_TIMEOUT);
         config.read_timeout = Some(READ_TIMEOUT);
         config.reset_reader_on_write = true;
-        let client = build(config, tokens.clone()).map_err(|error| ClusterError::from_kube(&self.label, error))?;
-        Ok(Connection { client, kubeconfig: written, tokens })
+        let client =
+            build(config, tokens.clone()).map_err(|error| ClusterError::from_kube(&self.label, error))?;
+        Ok(Connection {
+            client,
+            kubeconfig: written,
+            tokens,
+        })
     }
 }
 
@@ -159,8 +183,10 @@ fn build(config: Config, tokens: Option<Arc<dyn TokenSource>>) -> Result<Client,
 }
 
 fn parse(kubeconfig: Value) -> Result<Kubeconfig, ClusterError> {
-    serde_json::from_value(kubeconfig)
-        .map_err(|error| ClusterError::Setting { attribute: "kubernetes", problem: error.to_string() })
+    serde_json::from_value(kubeconfig).map_err(|error| ClusterError::Setting {
+        attribute: "kubernetes",
+        problem: error.to_string(),
+    })
 }
 
 fn read(path: &Path) -> Result<Kubeconfig, ClusterError> {
@@ -177,7 +203,10 @@ mod tests {
 
     #[tokio::test]
     async fn nothing_is_dialled_until_a_call() {
-        let direct = Direct { host: "https://127.0.0.1:1".into(), ..Direct::default() };
+        let direct = Direct {
+            host: "https://127.0.0.1:1".into(),
+            ..Direct::default()
+        };
         let cluster = Cluster::new(Access::Direct(Box::new(direct)));
         assert_eq!(cluster.label(), "https://127.0.0.1:1");
         let error = cluster.uid().await.expect_err("nobody listens there");
@@ -186,16 +215,26 @@ mod tests {
 
     #[tokio::test]
     async fn a_missing_kubeconfig_is_named() {
-        let access = Access::Kubeconfig { path: "/nonexistent/config".into(), context: None };
+        let access = Access::Kubeconfig {
+            path: "/nonexistent/config".into(),
+            context: None,
+        };
         let error = Cluster::new(access).uid().await.expect_err("no such file");
         assert!(error.to_string().contains("/nonexistent/config"), "{error}");
     }
 
     #[tokio::test]
     async fn a_tool_gets_the_same_cluster() {
-        let direct = Direct { host: "https://h".into(), token: Some(Secret::new("t")), ..Direct::default() };
+        let direct = Direct {
+            host: "https://h".into(),
+            token: Some(Secret::new("t")),
+            ..Direct::default()
+        };
         let cluster = Cluster::new(Access::Direct(Box::new(direct)));
-        let access = cluster.tool_access(Path::new("/t/token")).await.expect("valid settings");
+        let access = cluster
+            .tool_access(Path::new("/t/token"))
+            .await
+            .expect("valid settings");
         assert_eq!(access.kubeconfig["users"][0]["user"]["token"], "t");
         assert!(access.tokens.is_none());
     }

@@ -53,7 +53,13 @@ mod tests {
         }))
         .expect("a status");
         let found: Vec<String> = conflicts(&status).iter().map(ToString::to_string).collect();
-        assert_eq!(found, [".spec.weight by \"kubectl-edit\"", ".spec.limits.cpu by \"argocd\""]);
+        assert_eq!(
+            found,
+            [
+                ".spec.weight by \"kubectl-edit\"",
+                ".spec.limits.cpu by \"argocd\""
+            ]
+        );
         assert!(conflicts(&Status::failure("x", "y")).is_empty());
     }
 }

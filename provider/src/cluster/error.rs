@@ -10,7 +10,10 @@ use thiserror::Error;
 pub(crate) enum ClusterError {
     /// A setting of the provider is malformed.
     #[error("{attribute}: {problem}")]
-    Setting { attribute: &'static str, problem: String },
+    Setting {
+        attribute: &'static str,
+        problem: String,
+    },
     /// The kubeconfig file cannot be used.
     #[error("kubernetes.config_path: cannot use {path}: {cause}")]
     Kubeconfig { path: String, cause: String },
@@ -49,7 +52,12 @@ pub(crate) enum ClusterError {
     OtherObject(String),
     /// Anything else the API server said.
     #[error("{cluster} answered {code} {reason}: {message}")]
-    Api { cluster: String, code: u16, reason: String, message: String },
+    Api {
+        cluster: String,
+        code: u16,
+        reason: String,
+        message: String,
+    },
     /// The answer could not be read, or a bug on our side.
     #[error("unexpected answer of {cluster}: {cause}")]
     Unexpected { cluster: String, cause: String },
@@ -65,12 +73,23 @@ impl ClusterError {
                 attribute: "kubernetes",
                 problem: format!("no credentials: {}", chain(&error)),
             },
-            kube::Error::SerdeError(error) => Self::Unexpected { cluster, cause: error.to_string() },
-            kube::Error::Service(error) => match error.downcast::<super::TokenError>() {
-                Ok(token) => Self::Eks { cause: chain(token.as_ref()) },
-                Err(error) => Self::Unreachable { cluster, cause: chain(error.as_ref()) },
+            kube::Error::SerdeError(error) => Self::Unexpected {
+                cluster,
+                cause: error.to_string(),
             },
-            other => Self::Unreachable { cluster, cause: chain(&other) },
+            kube::Error::Service(error) => match error.downcast::<super::TokenError>() {
+                Ok(token) => Self::Eks {
+                    cause: chain(token.as_ref()),
+                },
+                Err(error) => Self::Unreachable {
+                    cluster,
+                    cause: chain(error.as_ref()),
+                },
+            },
+            other => Self::Unreachable {
+                cluster,
+                cause: chain(&other),
+            },
         }
     }
 
@@ -78,14 +97,29 @@ impl ClusterError {
         let found = conflicts(&status);
         match status.code {
             401 => Self::Unauthorized { cluster },
-            403 => Self::Forbidden { cluster, message: status.message },
-            404 if status.details.as_ref().is_none_or(|details| details.name.is_empty()) => {
-                Self::KindMissing { cluster, kind: kind_of(&status) }
+            403 => Self::Forbidden {
+                cluster,
+                message: status.message,
+            },
+            404 if status
+                .details
+                .as_ref()
+                .is_none_or(|details| details.name.is_empty()) =>
+            {
+                Self::KindMissing {
+                    cluster,
+                    kind: kind_of(&status),
+                }
             }
             404 => Self::NotFound(status.message),
             409 if !found.is_empty() => Self::Conflict(found),
             400 | 422 => Self::Invalid(status.message),
-            code => Self::Api { cluster, code, reason: status.reason, message: status.message },
+            code => Self::Api {
+                cluster,
+                code,
+                reason: status.reason,
+                message: status.message,
+            },
         }
     }
 
@@ -151,7 +185,12 @@ mod tests {
             (status(401, ""), false, false, "access entry"),
             (status(403, "x"), false, false, "Grant the missing permission"),
             (status(404, "x"), true, false, "not found"),
-            (status(404, ""), true, false, "does not serve nodepools.karpenter.sh"),
+            (
+                status(404, ""),
+                true,
+                false,
+                "does not serve nodepools.karpenter.sh",
+            ),
             (status(409, "x"), false, true, "409"),
             (status(422, "x"), false, false, "because"),
             (status(503, "x"), false, true, "503"),

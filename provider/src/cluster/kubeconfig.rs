@@ -48,7 +48,10 @@ pub(crate) fn from_direct(direct: &Direct) -> Result<Value, ClusterError> {
 
 /// The kubeconfig of an EKS cluster, without credentials: tokens are minted as they are needed.
 pub(crate) fn from_eks(eks: &EksEndpoint) -> Value {
-    assemble(json!({ "server": eks.endpoint, "certificate-authority-data": eks.certificate_authority }), json!({}))
+    assemble(
+        json!({ "server": eks.endpoint, "certificate-authority-data": eks.certificate_authority }),
+        json!({}),
+    )
 }
 
 /// The same kubeconfig with its current user reading its token from `path`, which a Kubernetes client reads anew each minute.
@@ -73,8 +76,11 @@ fn assemble(cluster: Value, user: Value) -> Value {
 }
 
 fn exec_json(exec: &Exec) -> Value {
-    let env: Vec<Value> =
-        exec.env.iter().map(|(name, value)| json!({ "name": name, "value": value })).collect();
+    let env: Vec<Value> = exec
+        .env
+        .iter()
+        .map(|(name, value)| json!({ "name": name, "value": value }))
+        .collect();
     json!({
         "apiVersion": exec.api_version,
         "command": exec.command,
@@ -85,7 +91,11 @@ fn exec_json(exec: &Exec) -> Value {
 }
 
 fn server_url(host: &str) -> Result<String, ClusterError> {
-    let url = if host.contains("://") { host.to_owned() } else { format!("https://{host}") };
+    let url = if host.contains("://") {
+        host.to_owned()
+    } else {
+        format!("https://{host}")
+    };
     match url::Url::parse(&url) {
         Ok(parsed) if matches!(parsed.scheme(), "https" | "http") && parsed.host().is_some() => Ok(url),
         _ => Err(ClusterError::Setting {
@@ -102,7 +112,11 @@ fn pem_base64(attribute: &'static str, text: &str) -> Result<String, ClusterErro
         return Ok(STANDARD.encode(text));
     }
     let compact: String = text.split_whitespace().collect();
-    match STANDARD.decode(&compact).ok().and_then(|bytes| String::from_utf8(bytes).ok()) {
+    match STANDARD
+        .decode(&compact)
+        .ok()
+        .and_then(|bytes| String::from_utf8(bytes).ok())
+    {
         Some(decoded) if decoded.trim_start().starts_with(BEGIN) => Ok(compact),
         _ => Err(ClusterError::Setting {
             attribute,
@@ -127,7 +141,11 @@ mod tests {
             ("", Err(())),
             ("ftp://example.com", Err(())),
         ] {
-            assert_eq!(server_url(host).map_err(|_| ()), want.map(str::to_owned), "{host}");
+            assert_eq!(
+                server_url(host).map_err(|_| ()),
+                want.map(str::to_owned),
+                "{host}"
+            );
         }
     }
 
@@ -135,28 +153,46 @@ mod tests {
     fn certificates_may_be_pem_or_base64_of_pem() {
         let encoded = STANDARD.encode(PEM);
         for text in [PEM.to_owned(), encoded.clone(), format!("{}\n", encoded)] {
-            let direct =
-                Direct { host: "h".into(), cluster_ca_certificate: Some(text), ..Direct::default() };
+            let direct = Direct {
+                host: "h".into(),
+                cluster_ca_certificate: Some(text),
+                ..Direct::default()
+            };
             let kubeconfig = from_direct(&direct).expect("a valid certificate");
-            assert_eq!(kubeconfig["clusters"][0]["cluster"]["certificate-authority-data"], json!(encoded));
+            assert_eq!(
+                kubeconfig["clusters"][0]["cluster"]["certificate-authority-data"],
+                json!(encoded)
+            );
         }
-        let direct =
-            Direct { host: "h".into(), cluster_ca_certificate: Some("oops".into()), ..Direct::default() };
+        let direct = Direct {
+            host: "h".into(),
+            cluster_ca_certificate: Some("oops".into()),
+            ..Direct::default()
+        };
         let error = from_direct(&direct).expect_err("not a certificate");
         assert!(error.to_string().contains("cluster_ca_certificate"), "{error}");
     }
 
     #[test]
     fn secrets_reach_the_file_and_no_log() {
-        let direct =
-            Direct { host: "h".into(), token: Some(Secret::new("s3cr3t")), ..Direct::default() };
+        let direct = Direct {
+            host: "h".into(),
+            token: Some(Secret::new("s3cr3t")),
+            ..Direct::default()
+        };
         assert!(!format!("{direct:?}").contains("s3cr3t"));
-        assert_eq!(from_direct(&direct).expect("valid")["users"][0]["user"]["token"], json!("s3cr3t"));
+        assert_eq!(
+            from_direct(&direct).expect("valid")["users"][0]["user"]["token"],
+            json!("s3cr3t")
+        );
     }
 
     #[test]
     fn a_token_file_replaces_the_credentials() {
-        let eks = EksEndpoint { endpoint: "https://e".into(), certificate_authority: "Q0E=".into() };
+        let eks = EksEndpoint {
+            endpoint: "https://e".into(),
+            certificate_authority: "Q0E=".into(),
+        };
         let kubeconfig = with_token_file(from_eks(&eks), "/x/token");
         assert_eq!(kubeconfig["users"][0]["user"], json!({ "tokenFile": "/x/token" }));
         assert_eq!(kubeconfig["clusters"][0]["cluster"]["server"], json!("https://e"));

@@ -100,16 +100,27 @@ impl MockApi {
 
     fn answer(&self, method: &http::Method, uri: &http::Uri, body: &[u8]) -> (u16, Json) {
         let path = uri.path().to_owned();
-        let query: BTreeMap<String, String> = url::form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes())
-            .map(|(key, value)| (key.into_owned(), value.into_owned()))
-            .collect();
+        let query: BTreeMap<String, String> =
+            url::form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes())
+                .map(|(key, value)| (key.into_owned(), value.into_owned()))
+                .collect();
         let mut state = self.state();
         state.calls.push(format!("{method} {path}"));
         let (collection, name) = path.rsplit_once('/').unwrap_or_default();
         if state.unserved.contains(collection) || state.unserved.contains(&path) {
-            return status(404, "NotFound", "the server could not find the requested resource", json!({}));
+            return status(
+                404,
+                "NotFound",
+                "the server could not find the requested resource",
+                json!({}),
+            );
         }
-        let absent = status(404, "NotFound", &format!("{path} not found"), json!({ "name": name }));
+        let absent = status(
+            404,
+            "NotFound",
+            &format!("{path} not found"),
+            json!({ "name": name }),
+        );
         match *method {
             http::Method::GET => match state.objects.get(&path) {
                 Some(object) => (200, object.clone()),
@@ -127,11 +138,20 @@ impl MockApi {
                             "reason": "FieldManagerConflict", "field": field, "message": format!("conflict with {manager:?} using v1"),
                         }))
                         .collect();
-                    return status(409, "Conflict", "Apply failed", json!({ "name": name, "causes": causes }));
+                    return status(
+                        409,
+                        "Conflict",
+                        "Apply failed",
+                        json!({ "name": name, "causes": causes }),
+                    );
                 }
                 state.made += 1;
                 let uid = format!("uid-{}", state.made);
-                let mut object = state.objects.get(&path).cloned().unwrap_or_else(|| json!({ "metadata": { "uid": uid } }));
+                let mut object = state
+                    .objects
+                    .get(&path)
+                    .cloned()
+                    .unwrap_or_else(|| json!({ "metadata": { "uid": uid } }));
                 merge(&mut object, &patch);
                 object["metadata"]["managedFields"] =
                     json!([{ "manager": query.get("fieldManager"), "operation": "Apply" }]);
@@ -145,7 +165,10 @@ impl MockApi {
                     if let Some(object) = state.objects.get_mut(&path) {
                         object["metadata"]["deletionTimestamp"] = json!("2026-11-30T08:00:00Z");
                     }
-                    return (200, json!({ "kind": "Status", "apiVersion": "v1", "status": "Success" }));
+                    return (
+                        200,
+                        json!({ "kind": "Status", "apiVersion": "v1", "status": "Success" }),
+                    );
                 }
                 match state.objects.remove(&path) {
                     Some(object) => (200, object),
@@ -179,7 +202,8 @@ fn list(state: &State, path: &str, selector: Option<&String>) -> Json {
         .iter()
         .filter(|(key, _)| {
             let (collection, _) = key.rsplit_once('/').unwrap_or_default();
-            collection == path || (collection.starts_with(root) && collection.ends_with(&format!("/{plural}")))
+            collection == path
+                || (collection.starts_with(root) && collection.ends_with(&format!("/{plural}")))
         })
         .map(|(_, object)| object)
         .filter(|object| selector.is_none_or(|selector| selects(selector, &object["metadata"]["labels"])))
@@ -188,7 +212,10 @@ fn list(state: &State, path: &str, selector: Option<&String>) -> Json {
 }
 
 fn selects(selector: &str, labels: &Json) -> bool {
-    selector.split(',').all(|pair| pair.split_once('=').is_none_or(|(key, value)| labels[key] == value))
+    selector.split(',').all(|pair| {
+        pair.split_once('=')
+            .is_none_or(|(key, value)| labels[key] == value)
+    })
 }
 
 fn merge(object: &mut Json, patch: &Json) {

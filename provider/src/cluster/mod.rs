@@ -10,10 +10,10 @@ mod client;
 mod conflict;
 mod error;
 mod kubeconfig;
-mod objects;
-mod secret;
 #[cfg(test)]
 pub(crate) mod mock;
+mod objects;
+mod secret;
 mod wait;
 
 pub(crate) use access::{Access, Direct, EksAccess, Exec};

@@ -1,9 +1,9 @@
 //! Objects of one kind in one cluster, as JSON.
 
 use super::{Cluster, ClusterError};
+use kube::Api;
 use kube::api::{DeleteParams, ListParams, Patch, PatchParams, Preconditions};
 use kube::core::{ApiResource, DynamicObject, GroupVersionKind};
-use kube::Api;
 use serde_json::Value;
 
 /// A kind, with the plural that its URL has.
@@ -13,7 +13,10 @@ pub(crate) struct Kind(ApiResource);
 impl Kind {
     /// The kind `kind` of `group/version`, served under `plural`; an empty group is the core group.
     pub(crate) fn new(group: &str, version: &str, kind: &str, plural: &str) -> Self {
-        Self(ApiResource::from_gvk_with_plural(&GroupVersionKind::gvk(group, version, kind), plural))
+        Self(ApiResource::from_gvk_with_plural(
+            &GroupVersionKind::gvk(group, version, kind),
+            plural,
+        ))
     }
 
     /// A kind as discovery found it.
@@ -33,7 +36,11 @@ impl Kind {
 
     /// For example `nodepools.karpenter.sh`.
     pub(crate) fn plural_name(&self) -> String {
-        if self.0.group.is_empty() { self.0.plural.clone() } else { format!("{}.{}", self.0.plural, self.0.group) }
+        if self.0.group.is_empty() {
+            self.0.plural.clone()
+        } else {
+            format!("{}.{}", self.0.plural, self.0.group)
+        }
     }
 }
 
@@ -74,7 +81,11 @@ impl<'a> Objects<'a> {
     }
 
     /// The objects in one namespace.
-    pub(crate) async fn within(cluster: &'a Cluster, kind: Kind, namespace: &str) -> Result<Self, ClusterError> {
+    pub(crate) async fn within(
+        cluster: &'a Cluster,
+        kind: Kind,
+        namespace: &str,
+    ) -> Result<Self, ClusterError> {
         let api = Api::namespaced_with(cluster.client().await?.clone(), namespace, &kind.0);
         Ok(Self { cluster, kind, api })
     }
@@ -127,7 +138,10 @@ impl<'a> Objects<'a> {
     pub(crate) async fn delete(&self, name: &str, only_if: DeletePreconditions) -> Result<(), ClusterError> {
         let mut params = DeleteParams::foreground();
         if let Some(uid) = only_if.uid {
-            params = params.preconditions(Preconditions { uid: Some(uid), resource_version: None });
+            params = params.preconditions(Preconditions {
+                uid: Some(uid),
+                resource_version: None,
+            });
         }
         match self.api.delete(name, &params).await {
             Ok(_) => Ok(()),
@@ -140,9 +154,10 @@ impl<'a> Objects<'a> {
 
     fn sort(&self, error: kube::Error) -> ClusterError {
         match ClusterError::from_kube(self.cluster.label(), error) {
-            ClusterError::KindMissing { cluster, .. } => {
-                ClusterError::KindMissing { cluster, kind: self.kind.plural_name() }
-            }
+            ClusterError::KindMissing { cluster, .. } => ClusterError::KindMissing {
+                cluster,
+                kind: self.kind.plural_name(),
+            },
             error => error,
         }
     }

@@ -24,9 +24,15 @@ pub(crate) struct Pace {
 
 impl Pace {
     /// For what is done within seconds.
-    pub(crate) const QUICK: Self = Self { first: Duration::from_millis(100), most: Duration::from_secs(1) };
+    pub(crate) const QUICK: Self = Self {
+        first: Duration::from_millis(100),
+        most: Duration::from_secs(1),
+    };
     /// For what takes minutes.
-    pub(crate) const SLOW: Self = Self { first: Duration::from_millis(250), most: Duration::from_secs(3) };
+    pub(crate) const SLOW: Self = Self {
+        first: Duration::from_millis(250),
+        most: Duration::from_secs(3),
+    };
 }
 
 /// One wait: probe, [pause](Waiting::pause), probe again, until a pause says that it has ended. At least one probe is made.
@@ -40,7 +46,12 @@ pub(crate) struct Waiting<'a> {
 impl<'a> Waiting<'a> {
     /// A wait of at most `limit`, from now on.
     pub(crate) fn new(pace: Pace, limit: Duration, cancel: &'a CancellationToken) -> Self {
-        Self { deadline: Instant::now() + limit, pause: pace.first, most: pace.most, cancel }
+        Self {
+            deadline: Instant::now() + limit,
+            pause: pace.first,
+            most: pace.most,
+            cancel,
+        }
     }
 
     /// Runs a probe that may be dropped half-way, such as a read; `Err` when the core asked to stop meanwhile.
@@ -74,7 +85,10 @@ impl<'a> Waiting<'a> {
 mod tests {
     use super::*;
 
-    const NO_PAUSE: Pace = Pace { first: Duration::ZERO, most: Duration::ZERO };
+    const NO_PAUSE: Pace = Pace {
+        first: Duration::ZERO,
+        most: Duration::ZERO,
+    };
 
     #[tokio::test]
     async fn a_wait_ends_by_time_or_by_request() {
@@ -82,9 +96,15 @@ mod tests {
         let mut waiting = Waiting::new(NO_PAUSE, Duration::from_secs(9), &cancel);
         assert_eq!(waiting.probe(async { 1 }).await, Ok(1));
         assert_eq!(waiting.pause().await, Ok(()));
-        assert_eq!(Waiting::new(Pace::SLOW, Duration::ZERO, &cancel).pause().await, Err(Ended::TimedOut));
+        assert_eq!(
+            Waiting::new(Pace::SLOW, Duration::ZERO, &cancel).pause().await,
+            Err(Ended::TimedOut)
+        );
         cancel.cancel();
         assert_eq!(waiting.pause().await, Err(Ended::Cancelled));
-        assert_eq!(waiting.probe(std::future::pending::<()>()).await, Err(Ended::Cancelled));
+        assert_eq!(
+            waiting.probe(std::future::pending::<()>()).await,
+            Err(Ended::Cancelled)
+        );
     }
 }

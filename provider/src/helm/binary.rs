@@ -13,7 +13,10 @@ const PROGRAM: &str = if cfg!(windows) { "helm.exe" } else { "helm" };
 /// since the provider's zip carries the Helm that it was tested with.
 pub(crate) fn find(setting: Option<&str>) -> Result<PathBuf, HelmError> {
     let executable = std::env::current_exe().ok();
-    let beside = executable.as_deref().and_then(Path::parent).map(Path::to_path_buf);
+    let beside = executable
+        .as_deref()
+        .and_then(Path::parent)
+        .map(Path::to_path_buf);
     let path = std::env::var_os("PATH");
     find_in(setting, beside.as_deref(), path.as_deref())
 }
@@ -23,19 +26,29 @@ fn find_in(setting: Option<&str>, beside: Option<&Path>, path: Option<&OsStr>) -
         Some(setting) => vec![PathBuf::from(setting)],
         None => {
             let in_path = path.map(std::env::split_paths).into_iter().flatten();
-            beside.map(Path::to_path_buf).into_iter().chain(in_path).map(|dir| dir.join(PROGRAM)).collect()
+            beside
+                .map(Path::to_path_buf)
+                .into_iter()
+                .chain(in_path)
+                .map(|dir| dir.join(PROGRAM))
+                .collect()
         }
     };
-    candidates.iter().find(|candidate| candidate.is_file()).cloned().ok_or_else(|| HelmError::Missing {
-        looked_at: match setting {
-            Some(setting) => vec![format!("helm_path = {setting:?}")],
-            None => {
-                let mut places: Vec<String> = beside.map(|dir| dir.display().to_string()).into_iter().collect();
-                places.push("PATH".to_owned());
-                places
-            }
-        },
-    })
+    candidates
+        .iter()
+        .find(|candidate| candidate.is_file())
+        .cloned()
+        .ok_or_else(|| HelmError::Missing {
+            looked_at: match setting {
+                Some(setting) => vec![format!("helm_path = {setting:?}")],
+                None => {
+                    let mut places: Vec<String> =
+                        beside.map(|dir| dir.display().to_string()).into_iter().collect();
+                    places.push("PATH".to_owned());
+                    places
+                }
+            },
+        })
 }
 
 /// Whether `helm version` speaks of Helm 4.
@@ -44,7 +57,10 @@ pub(super) fn check_version(path: &Path, version: &str) -> Result<(), HelmError>
     if version.trim_start_matches('v').starts_with("4.") {
         return Ok(());
     }
-    Err(HelmError::WrongVersion { path: path.display().to_string(), version: version.to_owned() })
+    Err(HelmError::WrongVersion {
+        path: path.display().to_string(),
+        version: version.to_owned(),
+    })
 }
 
 #[cfg(test)]
@@ -66,17 +82,33 @@ mod tests {
         };
         assert_eq!(found(setting.to_str(), Some(&beside), None), Ok(setting.clone()));
         assert_eq!(found(None, Some(&beside), Some(&path)), Ok(beside.join(PROGRAM)));
-        assert_eq!(found(None, Some(dir.path()), Some(&path)), Ok(in_path.join(PROGRAM)));
+        assert_eq!(
+            found(None, Some(dir.path()), Some(&path)),
+            Ok(in_path.join(PROGRAM))
+        );
         let missing = found(Some("/no/helm"), Some(&beside), Some(&path)).expect_err("no such file");
         assert!(missing.contains("/no/helm"), "{missing}");
         let nowhere = found(None, Some(dir.path()), None).expect_err("nowhere");
-        assert!(nowhere.contains("PATH") && nowhere.contains("helm_path"), "{nowhere}");
+        assert!(
+            nowhere.contains("PATH") && nowhere.contains("helm_path"),
+            "{nowhere}"
+        );
     }
 
     #[test]
     fn only_helm_4_will_do() {
-        for (version, ok) in [("v4.3.2", true), ("4.0.0\n", true), ("v3.19.0", false), ("v4", false), ("", false)] {
-            assert_eq!(check_version(Path::new("/helm"), version).is_ok(), ok, "{version:?}");
+        for (version, ok) in [
+            ("v4.3.2", true),
+            ("4.0.0\n", true),
+            ("v3.19.0", false),
+            ("v4", false),
+            ("", false),
+        ] {
+            assert_eq!(
+                check_version(Path::new("/helm"), version).is_ok(),
+                ok,
+                "{version:?}"
+            );
         }
     }
 }

@@ -16,7 +16,10 @@ pub(crate) enum ChartSource {
     /// A directory or archive on this machine.
     Path(PathBuf),
     /// A chart in a registry.
-    Oci { reference: String, version: Option<String> },
+    Oci {
+        reference: String,
+        version: Option<String>,
+    },
 }
 
 impl ChartSource {
@@ -25,9 +28,16 @@ impl ChartSource {
         let source = match chart {
             None => Self::Embedded,
             Some(reference) if reference.starts_with(OCI) => {
-                return Ok(Self::Oci { reference: reference.to_owned(), version: version.map(str::to_owned) });
+                return Ok(Self::Oci {
+                    reference: reference.to_owned(),
+                    version: version.map(str::to_owned),
+                });
             }
-            Some("") => return Err("chart is empty; leave it out for the embedded chart of Joiner's controller".to_owned()),
+            Some("") => {
+                return Err(
+                    "chart is empty; leave it out for the embedded chart of Joiner's controller".to_owned(),
+                );
+            }
             Some(url) if url.contains("://") => {
                 return Err(format!("chart {url:?} is neither a path nor an oci:// reference"));
             }
@@ -67,8 +77,15 @@ impl ChartSource {
             Self::Path(path) => absolute(path),
             Self::Oci { reference, version } => {
                 let directory = helm.directory().join("pulled");
-                std::fs::create_dir_all(&directory).map_err(|error| HelmError::Start { cause: error.to_string() })?;
-                helm.run(&command::pull(reference, version.as_deref(), &directory.to_string_lossy())).await?;
+                std::fs::create_dir_all(&directory).map_err(|error| HelmError::Start {
+                    cause: error.to_string(),
+                })?;
+                helm.run(&command::pull(
+                    reference,
+                    version.as_deref(),
+                    &directory.to_string_lossy(),
+                ))
+                .await?;
                 archive_in(&directory)
                     .ok_or_else(|| HelmError::Chart(format!("{reference} was pulled but holds no chart")))
             }
@@ -82,16 +99,23 @@ fn version_in(chart_yaml: &str) -> Option<String> {
 }
 
 fn absolute(path: &Path) -> Result<PathBuf, HelmError> {
-    let found = path.canonicalize().map_err(|error| HelmError::Chart(format!("{}: {error}", path.display())))?;
+    let found = path
+        .canonicalize()
+        .map_err(|error| HelmError::Chart(format!("{}: {error}", path.display())))?;
     if found.is_dir() && !found.join("Chart.yaml").is_file() {
-        return Err(HelmError::Chart(format!("{} is no chart: it has no Chart.yaml", path.display())));
+        return Err(HelmError::Chart(format!(
+            "{} is no chart: it has no Chart.yaml",
+            path.display()
+        )));
     }
     Ok(found)
 }
 
 fn archive_in(directory: &Path) -> Option<PathBuf> {
     let entries = std::fs::read_dir(directory).ok()?;
-    entries.filter_map(|entry| Some(entry.ok()?.path())).find(|path| path.extension().is_some_and(|ext| ext == "tgz"))
+    entries
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .find(|path| path.extension().is_some_and(|ext| ext == "tgz"))
 }
 
 #[cfg(test)]
@@ -128,6 +152,9 @@ mod tests {
         let error = absolute(dir.path()).expect_err("no Chart.yaml").to_string();
         assert!(error.contains("Chart.yaml"), "{error}");
         std::fs::write(dir.path().join("Chart.yaml"), "name: x\nversion: 1.2.3\n").expect("written");
-        assert_eq!(ChartSource::Path(dir.path().into()).known_version().as_deref(), Some("1.2.3"));
+        assert_eq!(
+            ChartSource::Path(dir.path().into()).known_version().as_deref(),
+            Some("1.2.3")
+        );
     }
 }

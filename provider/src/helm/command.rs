@@ -31,10 +31,30 @@ pub(crate) struct Upgrade {
 impl Upgrade {
     /// The command's arguments. CRDs are skipped: they are applied before, since Helm never upgrades them.
     pub(crate) fn args(&self) -> Vec<String> {
-        let mut args = words(&["upgrade", &self.name, &self.chart.to_string_lossy(), "--install", "--skip-crds"]);
-        args.extend(words(&["--namespace", &self.namespace, "--values", &self.values.to_string_lossy()]));
-        args.extend(words(&["--reset-values", "--hide-notes", "--server-side=true", "--labels", &self.label]));
-        args.extend([format!("--history-max={}", self.history_max), timeout(self.timeout)]);
+        let mut args = words(&[
+            "upgrade",
+            &self.name,
+            &self.chart.to_string_lossy(),
+            "--install",
+            "--skip-crds",
+        ]);
+        args.extend(words(&[
+            "--namespace",
+            &self.namespace,
+            "--values",
+            &self.values.to_string_lossy(),
+        ]));
+        args.extend(words(&[
+            "--reset-values",
+            "--hide-notes",
+            "--server-side=true",
+            "--labels",
+            &self.label,
+        ]));
+        args.extend([
+            format!("--history-max={}", self.history_max),
+            timeout(self.timeout),
+        ]);
         flag(&mut args, self.create_namespace, "--create-namespace");
         flag(&mut args, self.force_conflicts, "--force-conflicts");
         flag(&mut args, self.take_ownership, "--take-ownership");
@@ -58,8 +78,18 @@ pub(crate) struct Rollback {
 impl Rollback {
     /// The command's arguments.
     pub(crate) fn args(&self) -> Vec<String> {
-        let mut args = words(&["rollback", &self.name, &self.revision.to_string(), "--namespace", &self.namespace]);
-        args.extend([timeout(self.timeout), "--force-conflicts".to_owned(), "--server-side=true".to_owned()]);
+        let mut args = words(&[
+            "rollback",
+            &self.name,
+            &self.revision.to_string(),
+            "--namespace",
+            &self.namespace,
+        ]);
+        args.extend([
+            timeout(self.timeout),
+            "--force-conflicts".to_owned(),
+            "--server-side=true".to_owned(),
+        ]);
         args
     }
 }
@@ -78,8 +108,18 @@ pub(crate) struct Uninstall {
 impl Uninstall {
     /// The command's arguments. Absence is success.
     pub(crate) fn args(&self) -> Vec<String> {
-        let mut args = words(&["uninstall", &self.name, "--namespace", &self.namespace, "--ignore-not-found"]);
-        args.extend([timeout(self.timeout), "--wait".to_owned(), "--cascade=foreground".to_owned()]);
+        let mut args = words(&[
+            "uninstall",
+            &self.name,
+            "--namespace",
+            &self.namespace,
+            "--ignore-not-found",
+        ]);
+        args.extend([
+            timeout(self.timeout),
+            "--wait".to_owned(),
+            "--cascade=foreground".to_owned(),
+        ]);
         args
     }
 }
@@ -140,17 +180,28 @@ mod tests {
             "upgrade joiner /tmp/chart --install --skip-crds --namespace kube-system --values /tmp/values.yaml --reset-values --hide-notes \
              --server-side=true --labels joiner.dev/run=m.1.2 --history-max=5 --timeout=300s --create-namespace"
         );
-        let rollback =
-            Rollback { name: "r".into(), namespace: "n".into(), revision: 2, timeout: Duration::from_secs(9) };
+        let rollback = Rollback {
+            name: "r".into(),
+            namespace: "n".into(),
+            revision: 2,
+            timeout: Duration::from_secs(9),
+        };
         assert_eq!(
             rollback.args().join(" "),
             "rollback r 2 --namespace n --timeout=9s --force-conflicts --server-side=true"
         );
-        let uninstall = Uninstall { name: "r".into(), namespace: "n".into(), timeout: Duration::ZERO };
+        let uninstall = Uninstall {
+            name: "r".into(),
+            namespace: "n".into(),
+            timeout: Duration::ZERO,
+        };
         assert_eq!(
             uninstall.args().join(" "),
             "uninstall r --namespace n --ignore-not-found --timeout=1s --wait --cascade=foreground"
         );
-        assert_eq!(pull("oci://r/c", Some("1.0"), "/d").join(" "), "pull oci://r/c --destination /d --version 1.0");
+        assert_eq!(
+            pull("oci://r/c", Some("1.0"), "/d").join(" "),
+            "pull oci://r/c --destination /d --version 1.0"
+        );
     }
 }

@@ -25,12 +25,24 @@ pub(crate) async fn apply_crds(
     if definitions.is_empty() {
         return Ok(Vec::new());
     }
-    let kind = Kind::new("apiextensions.k8s.io", "v1", "CustomResourceDefinition", "customresourcedefinitions");
+    let kind = Kind::new(
+        "apiextensions.k8s.io",
+        "v1",
+        "CustomResourceDefinition",
+        "customresourcedefinitions",
+    );
     let objects = Objects::all(cluster, kind).await?;
-    let options = ApplyOptions { field_manager: field_manager.to_owned(), force_conflicts: true, dry_run: false };
+    let options = ApplyOptions {
+        field_manager: field_manager.to_owned(),
+        force_conflicts: true,
+        dry_run: false,
+    };
     let mut names = Vec::new();
     for definition in &definitions {
-        let name = definition["metadata"]["name"].as_str().unwrap_or_default().to_owned();
+        let name = definition["metadata"]["name"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned();
         objects.apply(&name, definition, &options).await?;
         names.push(name);
     }
@@ -45,12 +57,20 @@ pub(crate) async fn apply_crds(
 async fn establish(objects: &Objects<'_>, name: &str, cancel: &CancellationToken) -> Result<(), HelmError> {
     let mut waiting = Waiting::new(Pace::QUICK, ESTABLISH_WITHIN, cancel);
     loop {
-        if objects.get(name).await?.is_some_and(|definition| is_established(&definition)) {
+        if objects
+            .get(name)
+            .await?
+            .is_some_and(|definition| is_established(&definition))
+        {
             return Ok(());
         }
         match waiting.pause().await {
             Ok(()) => {}
-            Err(Ended::Cancelled) => return Err(HelmError::Cancelled { verb: "crds".to_owned() }),
+            Err(Ended::Cancelled) => {
+                return Err(HelmError::Cancelled {
+                    verb: "crds".to_owned(),
+                });
+            }
             Err(Ended::TimedOut) => {
                 return Err(HelmError::Chart(format!(
                     "CRD {name} was applied but is not served after {} s; see kubectl describe crd {name}",
@@ -62,7 +82,11 @@ async fn establish(objects: &Objects<'_>, name: &str, cancel: &CancellationToken
 }
 
 fn definitions(objects: Vec<Value>) -> Vec<Value> {
-    objects.into_iter().filter(|object| object["kind"] == "CustomResourceDefinition").map(without_status).collect()
+    objects
+        .into_iter()
+        .filter(|object| object["kind"] == "CustomResourceDefinition")
+        .map(without_status)
+        .collect()
 }
 
 /// A definition without what only the server may set.
@@ -78,8 +102,10 @@ fn without_status(mut definition: Value) -> Value {
 
 fn is_established(definition: &Value) -> bool {
     let conditions = definition["status"]["conditions"].as_array();
-    conditions
-        .is_some_and(|list| list.iter().any(|item| item["type"] == "Established" && item["status"] == "True"))
+    conditions.is_some_and(|list| {
+        list.iter()
+            .any(|item| item["type"] == "Established" && item["status"] == "True")
+    })
 }
 
 #[cfg(test)]
@@ -97,7 +123,8 @@ mod tests {
             definitions(objects),
             [json!({ "kind": "CustomResourceDefinition", "metadata": { "name": "a" } })]
         );
-        let established = json!({ "status": { "conditions": [{ "type": "Established", "status": "True" }] } });
+        let established =
+            json!({ "status": { "conditions": [{ "type": "Established", "status": "True" }] } });
         assert!(is_established(&established) && !is_established(&json!({})));
     }
 }

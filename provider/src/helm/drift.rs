@@ -31,11 +31,17 @@ pub(crate) async fn drift_of(
         }
         let mut object = object.clone();
         let Some(Some((kind, scope))) = kinds.get(&key) else {
-            drift.insert(manifest::title(&object), format!("the cluster does not serve {} {}", key.0, key.1));
+            drift.insert(
+                manifest::title(&object),
+                format!("the cluster does not serve {} {}", key.0, key.1),
+            );
             continue;
         };
         let api = if *scope == Scope::Namespaced {
-            let place = object["metadata"]["namespace"].as_str().unwrap_or(namespace).to_owned();
+            let place = object["metadata"]["namespace"]
+                .as_str()
+                .unwrap_or(namespace)
+                .to_owned();
             object["metadata"]["namespace"] = Value::from(place.clone());
             Objects::within(cluster, kind.clone(), &place).await?
         } else {
@@ -53,8 +59,11 @@ async fn difference_of(api: &Objects<'_>, object: &Value) -> Result<Option<Strin
     let Some(live) = api.get(name).await? else {
         return Ok(Some("the object is gone".to_owned()));
     };
-    let options =
-        ApplyOptions { field_manager: FIELD_MANAGER.to_owned(), force_conflicts: true, dry_run: true };
+    let options = ApplyOptions {
+        field_manager: FIELD_MANAGER.to_owned(),
+        force_conflicts: true,
+        dry_run: true,
+    };
     match api.apply(name, object, &options).await {
         Ok(wanted) => Ok(describe(&wanted.0, &live)),
         Err(ClusterError::Invalid(problem)) => Ok(Some(format!("cannot be applied any more: {problem}"))),
@@ -62,9 +71,18 @@ async fn difference_of(api: &Objects<'_>, object: &Value) -> Result<Option<Strin
     }
 }
 
-async fn discover(cluster: &Cluster, api_version: &str, kind: &str) -> Result<Option<(Kind, Scope)>, HelmError> {
+async fn discover(
+    cluster: &Cluster,
+    api_version: &str,
+    kind: &str,
+) -> Result<Option<(Kind, Scope)>, HelmError> {
     let (group, version) = api_version.rsplit_once('/').unwrap_or(("", api_version));
-    match pinned_kind(cluster.client().await?, &GroupVersionKind::gvk(group, version, kind)).await {
+    match pinned_kind(
+        cluster.client().await?,
+        &GroupVersionKind::gvk(group, version, kind),
+    )
+    .await
+    {
         Ok((resource, capabilities)) => Ok(Some((Kind::discovered(resource), capabilities.scope))),
         Err(kube::Error::Discovery(_)) => Ok(None),
         Err(error) => match ClusterError::from_kube(cluster.label(), error) {
@@ -95,7 +113,12 @@ fn compare(path: &str, wanted: &Value, live: &Value, found: &mut Vec<String>) {
         (Value::Object(wanted), Value::Object(live)) => {
             for (key, wanted) in wanted {
                 if !is_server_owned(path, key) {
-                    compare(&join(path, key), wanted, live.get(key).unwrap_or(&Value::Null), found);
+                    compare(
+                        &join(path, key),
+                        wanted,
+                        live.get(key).unwrap_or(&Value::Null),
+                        found,
+                    );
                 }
             }
         }
@@ -105,19 +128,30 @@ fn compare(path: &str, wanted: &Value, live: &Value, found: &mut Vec<String>) {
             }
         }
         (wanted, live) if wanted == live => {}
-        (wanted, live) => found.push(format!("{path}: {}, not {}", show(path, live), show(path, wanted))),
+        (wanted, live) => found.push(format!(
+            "{path}: {}, not {}",
+            show(path, live),
+            show(path, wanted)
+        )),
     }
 }
 
 fn join(path: &str, key: &str) -> String {
-    if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
+    if path.is_empty() {
+        key.to_owned()
+    } else {
+        format!("{path}.{key}")
+    }
 }
 
 /// Bookkeeping that a dry run changes and a user does not mean.
 fn is_server_owned(path: &str, key: &str) -> bool {
     match path {
         "" => key == "status",
-        "metadata" => matches!(key, "managedFields" | "resourceVersion" | "generation" | "creationTimestamp" | "uid"),
+        "metadata" => matches!(
+            key,
+            "managedFields" | "resourceVersion" | "generation" | "creationTimestamp" | "uid"
+        ),
         _ => false,
     }
 }
@@ -152,11 +186,26 @@ mod tests {
             "spec": { "replicas": 3, "list": [1, 2] }, "status": { "ready": 1 },
         });
         let rows = [
-            (json!({ "metadata": { "name": "d", "resourceVersion": "8" }, "spec": { "replicas": 3 } }), None),
-            (json!({ "spec": { "replicas": 1 } }), Some("spec.replicas: 3, not 1")),
-            (json!({ "metadata": { "labels": { "a": "2" } } }), Some("metadata.labels.a: \"1\", not \"2\"")),
-            (json!({ "spec": { "list": [1, 5] } }), Some("spec.list[1]: 2, not 5")),
-            (json!({ "spec": { "new": true } }), Some("spec.new: absent, not true")),
+            (
+                json!({ "metadata": { "name": "d", "resourceVersion": "8" }, "spec": { "replicas": 3 } }),
+                None,
+            ),
+            (
+                json!({ "spec": { "replicas": 1 } }),
+                Some("spec.replicas: 3, not 1"),
+            ),
+            (
+                json!({ "metadata": { "labels": { "a": "2" } } }),
+                Some("metadata.labels.a: \"1\", not \"2\""),
+            ),
+            (
+                json!({ "spec": { "list": [1, 5] } }),
+                Some("spec.list[1]: 2, not 5"),
+            ),
+            (
+                json!({ "spec": { "new": true } }),
+                Some("spec.new: absent, not true"),
+            ),
         ];
         for (wanted, want) in rows {
             assert_eq!(describe(&wanted, &live).as_deref(), want, "{wanted}");
@@ -165,7 +214,10 @@ mod tests {
 
     #[test]
     fn a_secret_stays_secret_and_a_long_list_short() {
-        let text = describe(&json!({ "data": { "password": "b2xk" } }), &json!({ "data": { "password": "bmV3" } }));
+        let text = describe(
+            &json!({ "data": { "password": "b2xk" } }),
+            &json!({ "data": { "password": "bmV3" } }),
+        );
         assert_eq!(text.as_deref(), Some("data.password: (content), not (content)"));
         let many: serde_json::Map<String, Value> = (0..20).map(|n| (format!("k{n}"), json!(n))).collect();
         let text = describe(&Value::Object(many), &json!({})).expect("a difference");

@@ -17,7 +17,9 @@ pub(crate) fn unpack(directory: &Path) -> Result<PathBuf, HelmError> {
             }
             fs::write(&path, content)
         };
-        write().map_err(|error| HelmError::Start { cause: format!("{}: {error}", path.display()) })?;
+        write().map_err(|error| HelmError::Start {
+            cause: format!("{}: {error}", path.display()),
+        })?;
     }
     Ok(root)
 }

@@ -14,7 +14,9 @@ pub(crate) enum HelmError {
     )]
     Missing { looked_at: Vec<String> },
     /// The program is not Helm 4.
-    #[error("{path} is not Helm 4 (it says {version:?}); install Helm 4 or set helm_path in the provider's configuration")]
+    #[error(
+        "{path} is not Helm 4 (it says {version:?}); install Helm 4 or set helm_path in the provider's configuration"
+    )]
     WrongVersion { path: String, version: String },
     /// The program could not be run, or a file for it could not be written.
     #[error("cannot run Helm: {cause}")]
@@ -23,7 +25,9 @@ pub(crate) enum HelmError {
     #[error("helm {verb} failed: {message}")]
     Failed { verb: String, message: String },
     /// The core asked to stop; Helm was told to end, and ended.
-    #[error("stopped on request while helm {verb} ran; the release is as far as Helm got, and the next apply continues from there")]
+    #[error(
+        "stopped on request while helm {verb} ran; the release is as far as Helm got, and the next apply continues from there"
+    )]
     Cancelled { verb: String },
     /// The chart cannot be used.
     #[error("chart: {0}")]
@@ -36,7 +40,11 @@ pub(crate) enum HelmError {
     Values(String),
     /// A release record in the cluster cannot be read.
     #[error("the record of release {name} revision {revision} cannot be read: {cause}")]
-    Record { name: String, revision: u32, cause: String },
+    Record {
+        name: String,
+        revision: u32,
+        cause: String,
+    },
     /// The cluster failed.
     #[error(transparent)]
     Cluster(#[from] ClusterError),

@@ -22,7 +22,12 @@ pub(crate) fn rendered(record: &Record) -> Result<Vec<Value>, HelmError> {
 
 fn collect(value: Value, objects: &mut Vec<Value>) {
     match value {
-        Value::Object(mut map) if map.get("kind").and_then(Value::as_str).is_some_and(|kind| kind.ends_with("List")) => {
+        Value::Object(mut map)
+            if map
+                .get("kind")
+                .and_then(Value::as_str)
+                .is_some_and(|kind| kind.ends_with("List")) =>
+        {
             if let Some(Value::Array(items)) = map.remove("items") {
                 items.into_iter().for_each(|item| collect(item, objects));
             }
@@ -46,7 +51,9 @@ fn documents(manifest: &str) -> Vec<&str> {
     }
     documents.push(&manifest[start..]);
     let holds_content = |document: &&str| {
-        document.lines().any(|line| !line.trim().is_empty() && !line.trim_start().starts_with('#'))
+        document
+            .lines()
+            .any(|line| !line.trim().is_empty() && !line.trim_start().starts_with('#'))
     };
     documents.into_iter().filter(holds_content).collect()
 }

@@ -18,7 +18,11 @@ impl Owner {
     /// This process.
     pub(crate) fn current() -> Self {
         let pid = std::process::id();
-        Self { machine: machine(), pid, started: start_of(pid).unwrap_or_else(|| "0".to_owned()) }
+        Self {
+            machine: machine(),
+            pid,
+            started: start_of(pid).unwrap_or_else(|| "0".to_owned()),
+        }
     }
 
     /// As a label value: machine, process id and start time, separated by dots.
@@ -30,7 +34,11 @@ impl Owner {
     pub(crate) fn parse(label: &str) -> Option<Self> {
         let mut parts = label.splitn(3, '.');
         let (machine, pid, started) = (parts.next()?, parts.next()?.parse().ok()?, parts.next()?);
-        Some(Self { machine: machine.to_owned(), pid, started: started.to_owned() })
+        Some(Self {
+            machine: machine.to_owned(),
+            pid,
+            started: started.to_owned(),
+        })
     }
 
     /// Whether that process has ended; `None` when it ran elsewhere or the system does not say.
@@ -68,8 +76,22 @@ mod tests {
         let me = Owner::current();
         assert_eq!(Owner::parse(&me.label()), Some(me.clone()));
         assert_eq!(me.has_ended(), Some(false));
-        assert_eq!(Owner { started: "1".into(), ..me.clone() }.has_ended(), Some(true));
-        assert_eq!(Owner { machine: "elsewhere".into(), ..me.clone() }.has_ended(), None);
+        assert_eq!(
+            Owner {
+                started: "1".into(),
+                ..me.clone()
+            }
+            .has_ended(),
+            Some(true)
+        );
+        assert_eq!(
+            Owner {
+                machine: "elsewhere".into(),
+                ..me.clone()
+            }
+            .has_ended(),
+            None
+        );
         assert!(me.label().len() <= 63, "a label value is at most 63 characters");
         assert_eq!(Owner::parse("x"), None);
     }

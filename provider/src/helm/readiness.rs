@@ -26,11 +26,16 @@ pub(crate) async fn readiness_of(
 ) -> Result<Readiness, HelmError> {
     let mut reasons = Vec::new();
     for object in objects {
-        let Some(kind) = workload_kind(object) else { continue };
+        let Some(kind) = workload_kind(object) else {
+            continue;
+        };
         let name = object["metadata"]["name"].as_str().unwrap_or_default();
         let place = object["metadata"]["namespace"].as_str().unwrap_or(namespace);
         let Some(live) = Objects::within(cluster, kind, place).await?.get(name).await? else {
-            reasons.push(format!("{} {name} does not exist", object["kind"].as_str().unwrap_or_default()));
+            reasons.push(format!(
+                "{} {name} does not exist",
+                object["kind"].as_str().unwrap_or_default()
+            ));
             continue;
         };
         if let Some(reason) = workload_reason(&live) {
@@ -42,7 +47,9 @@ pub(crate) async fn readiness_of(
 }
 
 async fn pod_reasons(cluster: &Cluster, namespace: &str, workload: &Value) -> Result<Vec<String>, HelmError> {
-    let Some(selector) = selector(workload) else { return Ok(Vec::new()) };
+    let Some(selector) = selector(workload) else {
+        return Ok(Vec::new());
+    };
     let pods = Objects::within(cluster, Kind::new("", "v1", "Pod", "pods"), namespace).await?;
     let events = Objects::within(cluster, Kind::new("", "v1", "Event", "events"), namespace).await?;
     let mut pods = pods.list(Some(&selector)).await?;
@@ -66,8 +73,10 @@ fn workload_kind(object: &Value) -> Option<Kind> {
 
 fn selector(workload: &Value) -> Option<String> {
     let labels = workload["spec"]["selector"]["matchLabels"].as_object()?;
-    let pairs: Vec<String> =
-        labels.iter().filter_map(|(key, value)| Some(format!("{key}={}", value.as_str()?))).collect();
+    let pairs: Vec<String> = labels
+        .iter()
+        .filter_map(|(key, value)| Some(format!("{key}={}", value.as_str()?)))
+        .collect();
     Some(pairs.join(","))
 }
 
@@ -78,7 +87,9 @@ fn workload_reason(live: &Value) -> Option<String> {
     let status = &live["status"];
     let number = |value: &Value| value.as_i64().unwrap_or_default();
     if number(&status["observedGeneration"]) < number(&live["metadata"]["generation"]) {
-        return Some(format!("{kind} {name}: the controller manager has not seen the change yet"));
+        return Some(format!(
+            "{kind} {name}: the controller manager has not seen the change yet"
+        ));
     }
     let (wanted, updated, ready) = match kind {
         "DaemonSet" => (
@@ -86,8 +97,16 @@ fn workload_reason(live: &Value) -> Option<String> {
             number(&status["updatedNumberScheduled"]),
             number(&status["numberReady"]),
         ),
-        "StatefulSet" => (replicas(live), number(&status["updatedReplicas"]), number(&status["readyReplicas"])),
-        _ => (replicas(live), number(&status["updatedReplicas"]), number(&status["availableReplicas"])),
+        "StatefulSet" => (
+            replicas(live),
+            number(&status["updatedReplicas"]),
+            number(&status["readyReplicas"]),
+        ),
+        _ => (
+            replicas(live),
+            number(&status["updatedReplicas"]),
+            number(&status["availableReplicas"]),
+        ),
     };
     if updated >= wanted && ready >= wanted {
         return None;
@@ -95,7 +114,8 @@ fn workload_reason(live: &Value) -> Option<String> {
     let mut text = format!("{kind} {name}: {ready} of {wanted} pods ready, {updated} of them new");
     for condition in status["conditions"].as_array().into_iter().flatten() {
         let (kind, state) = (&condition["type"], &condition["status"]);
-        let bad = (kind == "ReplicaFailure" && state == "True") || (kind == "Progressing" && state == "False");
+        let bad =
+            (kind == "ReplicaFailure" && state == "True") || (kind == "Progressing" && state == "False");
         if let (true, Some(message)) = (bad, condition["message"].as_str()) {
             text.push_str("; ");
             text.push_str(message);
@@ -113,7 +133,10 @@ fn is_pod_ready(pod: &Value) -> bool {
 }
 
 fn condition<'a>(pod: &'a Value, kind: &str) -> Option<&'a Value> {
-    pod["status"]["conditions"].as_array()?.iter().find(|condition| condition["type"] == kind)
+    pod["status"]["conditions"]
+        .as_array()?
+        .iter()
+        .find(|condition| condition["type"] == kind)
 }
 
 /// Why a pod is not ready; `None` when it is.
@@ -123,17 +146,30 @@ fn pod_reason(pod: &Value, events: &[Value]) -> Option<String> {
     }
     let name = pod["metadata"]["name"].as_str().unwrap_or_default();
     let mut parts = Vec::new();
-    if let Some(scheduled) = condition(pod, "PodScheduled").filter(|scheduled| scheduled["status"] == "False") {
-        parts.push(format!("not scheduled: {}", scheduled["message"].as_str().unwrap_or("no reason given")));
+    if let Some(scheduled) = condition(pod, "PodScheduled").filter(|scheduled| scheduled["status"] == "False")
+    {
+        parts.push(format!(
+            "not scheduled: {}",
+            scheduled["message"].as_str().unwrap_or("no reason given")
+        ));
     }
     for list in ["initContainerStatuses", "containerStatuses"] {
-        parts.extend(pod["status"][list].as_array().into_iter().flatten().filter_map(container_reason));
+        parts.extend(
+            pod["status"][list]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .filter_map(container_reason),
+        );
     }
     if let Some(event) = last_warning(events, pod["metadata"]["uid"].as_str(), name) {
         parts.push(event);
     }
     if parts.is_empty() {
-        parts.push(format!("phase {}", pod["status"]["phase"].as_str().unwrap_or("unknown")));
+        parts.push(format!(
+            "phase {}",
+            pod["status"]["phase"].as_str().unwrap_or("unknown")
+        ));
     }
     Some(format!("pod {name}: {}", parts.join("; ")))
 }
@@ -142,8 +178,14 @@ fn container_reason(status: &Value) -> Option<String> {
     let name = status["name"].as_str().unwrap_or_default();
     let ended = &status["lastState"]["terminated"];
     let earlier = ended["exitCode"].as_i64().map(|code| {
-        let message = ended["message"].as_str().map(|message| format!(": {}", message.trim())).unwrap_or_default();
-        format!(", last ended with exit code {code} ({}){message}", ended["reason"].as_str().unwrap_or("Error"))
+        let message = ended["message"]
+            .as_str()
+            .map(|message| format!(": {}", message.trim()))
+            .unwrap_or_default();
+        format!(
+            ", last ended with exit code {code} ({}){message}",
+            ended["reason"].as_str().unwrap_or("Error")
+        )
     });
     let state = &status["state"];
     if let Some(waiting) = state["waiting"].as_object() {
@@ -152,9 +194,14 @@ fn container_reason(status: &Value) -> Option<String> {
         if matches!(text("reason"), Some("PodInitializing" | "ContainerCreating")) && earlier.is_none() {
             return None;
         }
-        let message = text("message").map(|message| format!(": {message}")).unwrap_or_default();
+        let message = text("message")
+            .map(|message| format!(": {message}"))
+            .unwrap_or_default();
         let reason = text("reason").unwrap_or("waiting");
-        return Some(format!("container {name} {reason}{message}{}", earlier.unwrap_or_default()));
+        return Some(format!(
+            "container {name} {reason}{message}{}",
+            earlier.unwrap_or_default()
+        ));
     }
     if let Some(code) = state["terminated"]["exitCode"].as_i64().filter(|&code| code != 0) {
         return Some(format!("container {name} ended with exit code {code}"));
@@ -171,10 +218,17 @@ fn container_reason(status: &Value) -> Option<String> {
 fn last_warning(events: &[Value], uid: Option<&str>, name: &str) -> Option<String> {
     let about = |event: &&Value| {
         let object = &event["involvedObject"];
-        event["type"] == "Warning" && object["name"] == name && (uid.is_none() || object["uid"].as_str() == uid)
+        event["type"] == "Warning"
+            && object["name"] == name
+            && (uid.is_none() || object["uid"].as_str() == uid)
     };
     let time = |event: &&Value| {
-        let text = |key: &str| event[key].as_str().filter(|text| !text.is_empty()).map(str::to_owned);
+        let text = |key: &str| {
+            event[key]
+                .as_str()
+                .filter(|text| !text.is_empty())
+                .map(str::to_owned)
+        };
         text("lastTimestamp").or_else(|| text("eventTime"))
     };
     let event = events.iter().filter(about).max_by_key(time)?;
@@ -212,7 +266,11 @@ mod tests {
             }
         }
         let daemons = json!({ "kind": "DaemonSet", "metadata": {}, "status": {} });
-        assert_eq!(workload_reason(&daemons), None, "no node, no pod, nothing to wait for");
+        assert_eq!(
+            workload_reason(&daemons),
+            None,
+            "no node, no pod, nothing to wait for"
+        );
     }
 
     #[test]
@@ -232,7 +290,10 @@ mod tests {
             "reason": "FailedMount", "message": "no such secret",
         });
         let rows = [
-            (json!({ "conditions": [{ "type": "Ready", "status": "True" }] }), None),
+            (
+                json!({ "conditions": [{ "type": "Ready", "status": "True" }] }),
+                None,
+            ),
             (
                 json!({ "conditions": [{ "type": "PodScheduled", "status": "False", "message": "0/1 nodes are available" }] }),
                 Some("not scheduled: 0/1 nodes are available"),
@@ -256,7 +317,10 @@ mod tests {
             let got = pod_reason(&pod(status), &[]);
             match want {
                 None => assert_eq!(got, None),
-                Some(text) => assert!(got.as_deref().is_some_and(|got| got.contains(text)), "{got:?} lacks {text}"),
+                Some(text) => assert!(
+                    got.as_deref().is_some_and(|got| got.contains(text)),
+                    "{got:?} lacks {text}"
+                ),
             }
         }
         let got = pod_reason(&pod(json!({ "phase": "Pending" })), &[event]);

@@ -75,8 +75,14 @@ pub(crate) struct Record {
 impl Record {
     /// Decodes the Secret's key `release` (already without Kubernetes' own base64).
     pub(crate) fn decode(name: &str, revision: u32, data: &[u8]) -> Result<Self, HelmError> {
-        let unreadable = |cause: String| HelmError::Record { name: name.to_owned(), revision, cause };
-        let packed = STANDARD.decode(data).map_err(|error| unreadable(error.to_string()))?;
+        let unreadable = |cause: String| HelmError::Record {
+            name: name.to_owned(),
+            revision,
+            cause,
+        };
+        let packed = STANDARD
+            .decode(data)
+            .map_err(|error| unreadable(error.to_string()))?;
         let mut plain = Vec::new();
         if packed.starts_with(&[0x1f, 0x8b, 0x08]) {
             GzDecoder::new(packed.as_slice())
@@ -98,7 +104,8 @@ impl Record {
         };
         let mut gzip = GzEncoder::new(Vec::new(), Compression::best());
         let plain = serde_json::to_vec(&self.json).map_err(|error| unwritable(error.to_string()))?;
-        gzip.write_all(&plain).map_err(|error| unwritable(error.to_string()))?;
+        gzip.write_all(&plain)
+            .map_err(|error| unwritable(error.to_string()))?;
         let packed = gzip.finish().map_err(|error| unwritable(error.to_string()))?;
         Ok(STANDARD.encode(packed).into_bytes())
     }
@@ -117,7 +124,10 @@ impl Record {
 
     /// Number of the revision, from 1.
     pub(crate) fn revision(&self) -> u32 {
-        self.json["version"].as_u64().and_then(|version| u32::try_from(version).ok()).unwrap_or_default()
+        self.json["version"]
+            .as_u64()
+            .and_then(|version| u32::try_from(version).ok())
+            .unwrap_or_default()
     }
 
     /// Its state.
@@ -155,17 +165,23 @@ impl Record {
 
     /// The chart's name.
     pub(crate) fn chart_name(&self) -> &str {
-        self.json["chart"]["metadata"]["name"].as_str().unwrap_or_default()
+        self.json["chart"]["metadata"]["name"]
+            .as_str()
+            .unwrap_or_default()
     }
 
     /// The chart's version.
     pub(crate) fn chart_version(&self) -> &str {
-        self.json["chart"]["metadata"]["version"].as_str().unwrap_or_default()
+        self.json["chart"]["metadata"]["version"]
+            .as_str()
+            .unwrap_or_default()
     }
 
     /// The version of the application in the chart.
     pub(crate) fn app_version(&self) -> &str {
-        self.json["chart"]["metadata"]["appVersion"].as_str().unwrap_or_default()
+        self.json["chart"]["metadata"]["appVersion"]
+            .as_str()
+            .unwrap_or_default()
     }
 }
 
@@ -191,15 +207,23 @@ mod tests {
         let encoded = record.encode().expect("encodes");
         let decoded = Record::decode("joiner", 3, &encoded).expect("decodes");
         assert_eq!(decoded, record);
-        assert_eq!((decoded.name(), decoded.revision(), decoded.status()), ("joiner", 3, Status::PendingUpgrade));
+        assert_eq!(
+            (decoded.name(), decoded.revision(), decoded.status()),
+            ("joiner", 3, Status::PendingUpgrade)
+        );
         assert_eq!(decoded.values(), json!({ "replicas": 1 }));
     }
 
     #[test]
     fn an_uncompressed_record_is_read_too() {
         let data = STANDARD.encode(serde_json::to_vec(&sample().json).expect("JSON"));
-        assert_eq!(Record::decode("joiner", 3, data.as_bytes()).expect("decodes"), sample());
-        let error = Record::decode("joiner", 3, b"!").expect_err("not base64").to_string();
+        assert_eq!(
+            Record::decode("joiner", 3, data.as_bytes()).expect("decodes"),
+            sample()
+        );
+        let error = Record::decode("joiner", 3, b"!")
+            .expect_err("not base64")
+            .to_string();
         assert!(error.contains("joiner") && error.contains('3'), "{error}");
     }
 
@@ -213,7 +237,14 @@ mod tests {
 
     #[test]
     fn every_status_word_survives() {
-        for word in ["deployed", "failed", "superseded", "uninstalled", "uninstalling", "pending-install"] {
+        for word in [
+            "deployed",
+            "failed",
+            "superseded",
+            "uninstalled",
+            "uninstalling",
+            "pending-install",
+        ] {
             assert_eq!(Status::parse(word).to_string(), word);
         }
         assert_eq!(Status::parse("?").to_string(), "unknown");

@@ -26,7 +26,11 @@ impl<'a> Helm<'a> {
         workspace: &'a Workspace,
         cancel: &'a CancellationToken,
     ) -> Result<Self, HelmError> {
-        let helm = Self { program, workspace, cancel };
+        let helm = Self {
+            program,
+            workspace,
+            cancel,
+        };
         let version = helm.run(&command::version()).await?;
         check_version(&helm.program, &version)?;
         Ok(helm)
@@ -53,11 +57,16 @@ impl<'a> Helm<'a> {
                 return Err(HelmError::Cancelled { verb });
             }
         };
-        let output = output.map_err(|error| HelmError::Start { cause: error.to_string() })?;
+        let output = output.map_err(|error| HelmError::Start {
+            cause: error.to_string(),
+        })?;
         if output.status.success() {
             return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
         }
-        Err(HelmError::Failed { verb, message: failure(&output.stderr, &output.stdout) })
+        Err(HelmError::Failed {
+            verb,
+            message: failure(&output.stderr, &output.stdout),
+        })
     }
 
     fn spawn(&self, args: &[String]) -> std::io::Result<Child> {
@@ -103,7 +112,11 @@ fn failure(stderr: &[u8], stdout: &[u8]) -> String {
         .map(|line| line.trim_start_matches("Error: ").trim_end())
         .filter(|line| !line.is_empty() && !line.starts_with("level=") && !line.starts_with("time="))
         .collect();
-    if lines.is_empty() { said.trim().to_owned() } else { lines.join("\n") }
+    if lines.is_empty() {
+        said.trim().to_owned()
+    } else {
+        lines.join("\n")
+    }
 }
 
 #[cfg(all(test, unix))]
@@ -125,7 +138,9 @@ mod tests {
         let dir = tempfile::tempdir().expect("a directory");
         let program = script(
             dir.path(),
-            &format!("{VERSION}\n[ \"$1\" = ok ] && {{ echo fine; exit 0; }}\necho 'level=WARN x' >&2; echo 'Error: no chart' >&2; exit 1"),
+            &format!(
+                "{VERSION}\n[ \"$1\" = ok ] && {{ echo fine; exit 0; }}\necho 'level=WARN x' >&2; echo 'Error: no chart' >&2; exit 1"
+            ),
         );
         let (workspace, cancel) = (Workspace::new().expect("a directory"), CancellationToken::new());
         let helm = Helm::open(program, &workspace, &cancel).await.expect("Helm 4");
@@ -164,7 +179,10 @@ mod tests {
         let dir = tempfile::tempdir().expect("a directory");
         let program = script(dir.path(), "echo v3.19.0");
         let (workspace, cancel) = (Workspace::new().expect("a directory"), CancellationToken::new());
-        let error = Helm::open(program, &workspace, &cancel).await.err().expect("not Helm 4");
+        let error = Helm::open(program, &workspace, &cancel)
+            .await
+            .err()
+            .expect("not Helm 4");
         assert!(error.to_string().contains("v3.19.0"), "{error}");
     }
 }

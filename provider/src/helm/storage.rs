@@ -35,23 +35,37 @@ impl<'a> Storage<'a> {
     /// The records of release `name` in `namespace`.
     pub(crate) async fn open(cluster: &'a Cluster, namespace: &str, name: &str) -> Result<Self, HelmError> {
         let api = Api::namespaced(cluster.client().await?.clone(), namespace);
-        Ok(Self { cluster, api, name: name.to_owned() })
+        Ok(Self {
+            cluster,
+            api,
+            name: name.to_owned(),
+        })
     }
 
     /// All revisions, oldest first.
     pub(crate) async fn revisions(&self) -> Result<Vec<Revision>, HelmError> {
         let selector = format!("owner=helm,name={}", self.name);
-        let list = self.api.list_metadata(&ListParams::default().labels(&selector)).await;
+        let list = self
+            .api
+            .list_metadata(&ListParams::default().labels(&selector))
+            .await;
         let list = list.map_err(|error| self.sort(error))?;
-        let mut revisions: Vec<Revision> =
-            list.items.iter().filter_map(|secret| revision(secret.metadata.labels.as_ref()?)).collect();
+        let mut revisions: Vec<Revision> = list
+            .items
+            .iter()
+            .filter_map(|secret| revision(secret.metadata.labels.as_ref()?))
+            .collect();
         revisions.sort_by_key(|revision| revision.number);
         Ok(revisions)
     }
 
     /// The content of one revision; `None` when it is gone.
     pub(crate) async fn record(&self, number: u32) -> Result<Option<Record>, HelmError> {
-        let secret = self.api.get_opt(&self.secret_name(number)).await.map_err(|error| self.sort(error))?;
+        let secret = self
+            .api
+            .get_opt(&self.secret_name(number))
+            .await
+            .map_err(|error| self.sort(error))?;
         let Some(data) = secret.and_then(|secret| secret.data?.remove("release")) else {
             return Ok(None);
         };
@@ -82,7 +96,9 @@ impl<'a> Storage<'a> {
 
     /// Marks a revision that was left unfinished as failed, so that Helm goes on from it.
     pub(crate) async fn mark_failed(&self, number: u32, why: &str) -> Result<(), HelmError> {
-        let Some(record) = self.record(number).await? else { return Ok(()) };
+        let Some(record) = self.record(number).await? else {
+            return Ok(());
+        };
         let encoded = record.failed(why).encode()?;
         let patch = json!({
             "metadata": { "labels": { "status": Status::Failed.to_string() } },
@@ -124,7 +140,10 @@ mod tests {
     #[test]
     fn labels_tell_a_revision() {
         let labels = |pairs: &[(&str, &str)]| {
-            pairs.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect::<BTreeMap<_, _>>()
+            pairs
+                .iter()
+                .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
+                .collect::<BTreeMap<_, _>>()
         };
         let got = revision(&labels(&[
             ("version", "4"),
@@ -137,6 +156,9 @@ mod tests {
         assert_eq!((got.number, got.status), (4, Status::PendingUpgrade));
         assert_eq!(got.written.map(Timestamp::as_second), Some(160));
         assert!(got.owner.is_some());
-        assert_eq!(revision(&labels(&[("version", "x"), ("status", "deployed")])), None);
+        assert_eq!(
+            revision(&labels(&[("version", "x"), ("status", "deployed")])),
+            None
+        );
     }
 }

@@ -40,15 +40,27 @@ pub(crate) const ORPHAN_GRACE: Duration = Duration::from_secs(5);
 
 /// Decides about `found`. `adopt`: take a working release over, too.
 pub(crate) fn decide(name: &str, found: Option<&Found>, adopt: Adopt) -> Takeover {
-    let Some(found) = found else { return Takeover::Install };
-    let Found { status, revision, ours, worker_ended, age } = found;
+    let Some(found) = found else {
+        return Takeover::Install;
+    };
+    let Found {
+        status,
+        revision,
+        ours,
+        worker_ended,
+        age,
+    } = found;
     match status {
         Status::Uninstalled => Takeover::Install,
         Status::Failed | Status::Unknown => Takeover::Continue {
-            explanation: format!("release {name} was there already, left {status} at revision {revision}; it was taken over and upgraded"),
+            explanation: format!(
+                "release {name} was there already, left {status} at revision {revision}; it was taken over and upgraded"
+            ),
         },
         Status::Deployed | Status::Superseded if *ours || adopt == Adopt::Yes => Takeover::Continue {
-            explanation: format!("release {name} was there already at revision {revision}; it was taken over and upgraded"),
+            explanation: format!(
+                "release {name} was there already at revision {revision}; it was taken over and upgraded"
+            ),
         },
         Status::Deployed | Status::Superseded => Takeover::Refuse {
             explanation: format!(
@@ -95,7 +107,13 @@ mod tests {
     #[test]
     fn every_state_has_its_way_on() {
         let found = |status, ours, worker_ended, seconds| {
-            Some(Found { status, revision: 2, ours, worker_ended, age: Duration::from_secs(seconds) })
+            Some(Found {
+                status,
+                revision: 2,
+                ours,
+                worker_ended,
+                age: Duration::from_secs(seconds),
+            })
         };
         let word = |takeover: &Takeover| match takeover {
             Takeover::Install => "install",
@@ -111,12 +129,32 @@ mod tests {
             (found(Status::Deployed, false, None, 0), Adopt::No, "refuse"),
             (found(Status::Deployed, false, None, 0), Adopt::Yes, "continue"),
             (found(Status::Deployed, true, None, 0), Adopt::No, "continue"),
-            (found(Status::PendingInstall, true, Some(true), 6), Adopt::No, "release"),
-            (found(Status::PendingInstall, true, Some(true), 1), Adopt::No, "wait"),
-            (found(Status::PendingInstall, true, Some(false), 9999), Adopt::No, "wait"),
+            (
+                found(Status::PendingInstall, true, Some(true), 6),
+                Adopt::No,
+                "release",
+            ),
+            (
+                found(Status::PendingInstall, true, Some(true), 1),
+                Adopt::No,
+                "wait",
+            ),
+            (
+                found(Status::PendingInstall, true, Some(false), 9999),
+                Adopt::No,
+                "wait",
+            ),
             (found(Status::PendingUpgrade, false, None, 30), Adopt::No, "wait"),
-            (found(Status::PendingUpgrade, false, None, 601), Adopt::No, "release"),
-            (found(Status::Uninstalling, false, None, 601), Adopt::No, "release"),
+            (
+                found(Status::PendingUpgrade, false, None, 601),
+                Adopt::No,
+                "release",
+            ),
+            (
+                found(Status::Uninstalling, false, None, 601),
+                Adopt::No,
+                "release",
+            ),
         ] {
             let decided = decide("r", found.as_ref(), adopt);
             assert_eq!(word(&decided), want, "{found:?} {adopt:?}");

@@ -37,9 +37,8 @@ pub(crate) fn merge_values(documents: &[Value], set: &[SetValue]) -> Result<Valu
         }
     }
     for setting in set {
-        let path = parse_path(&setting.name).map_err(|problem| {
-            HelmError::Values(format!("set name {:?}: {problem}", setting.name))
-        })?;
+        let path = parse_path(&setting.name)
+            .map_err(|problem| HelmError::Values(format!("set name {:?}: {problem}", setting.name)))?;
         put(&mut merged, &path, scalar(setting));
     }
     Ok(merged)
@@ -165,7 +164,11 @@ mod tests {
     use serde_json::json;
 
     fn set(name: &str, value: &str) -> SetValue {
-        SetValue { name: name.into(), value: Secret::new(value), as_string: false }
+        SetValue {
+            name: name.into(),
+            value: Secret::new(value),
+            as_string: false,
+        }
     }
 
     #[test]
@@ -175,7 +178,12 @@ mod tests {
             Value::Null,
             json!({ "a": { "y": [3], "z": null }, "b": { "c": 2 } }),
         ];
-        let settings = [set("a.x", "7"), set("list[1].name", "n"), set("ann.a\\.b/c", "true"), set("zero", "010")];
+        let settings = [
+            set("a.x", "7"),
+            set("list[1].name", "n"),
+            set("ann.a\\.b/c", "true"),
+            set("zero", "010"),
+        ];
         let merged = merge_values(&documents, &settings).expect("valid");
         let want = json!({
             "a": { "x": 7, "y": [3], "z": null },
@@ -189,8 +197,14 @@ mod tests {
 
     #[test]
     fn a_text_stays_a_text_when_asked() {
-        let setting = SetValue { as_string: true, ..set("tag", "12") };
-        assert_eq!(merge_values(&[], &[setting]).expect("valid"), json!({ "tag": "12" }));
+        let setting = SetValue {
+            as_string: true,
+            ..set("tag", "12")
+        };
+        assert_eq!(
+            merge_values(&[], &[setting]).expect("valid"),
+            json!({ "tag": "12" })
+        );
     }
 
     #[test]
@@ -210,6 +224,9 @@ mod tests {
         }
         assert!(parse_document("a: [").is_err());
         assert_eq!(parse_document(" \n").expect("empty"), Value::Null);
-        assert_eq!(parse_document("a:\n  b: 1\n").expect("YAML"), json!({ "a": { "b": 1 } }));
+        assert_eq!(
+            parse_document("a:\n  b: 1\n").expect("YAML"),
+            json!({ "a": { "b": 1 } })
+        );
     }
 }

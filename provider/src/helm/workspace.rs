@@ -113,7 +113,9 @@ async fn keep_fresh(tokens: Arc<dyn TokenSource>, path: PathBuf) {
 }
 
 async fn write_token(tokens: &dyn TokenSource, path: &Path) -> Result<(), HelmError> {
-    let token = tokens.token().await.map_err(|error| HelmError::Start { cause: error.to_string() })?;
+    let token = tokens.token().await.map_err(|error| HelmError::Start {
+        cause: error.to_string(),
+    })?;
     // Written aside and renamed, so that Helm never reads half a token.
     let aside = path.with_extension("new");
     write_private(&aside, token.expose().as_bytes()).map_err(start)?;
@@ -129,7 +131,9 @@ fn write_private(path: &Path, content: &[u8]) -> std::io::Result<()> {
 }
 
 fn start(error: std::io::Error) -> HelmError {
-    HelmError::Start { cause: error.to_string() }
+    HelmError::Start {
+        cause: error.to_string(),
+    }
 }
 
 #[cfg(all(test, unix))]
@@ -140,24 +144,42 @@ mod tests {
 
     #[tokio::test]
     async fn secrets_are_readable_by_the_owner_alone_and_vanish() {
-        let direct = Direct { host: "https://h".into(), token: Some(Secret::new("s3")), ..Direct::default() };
+        let direct = Direct {
+            host: "https://h".into(),
+            token: Some(Secret::new("s3")),
+            ..Direct::default()
+        };
         let cluster = Cluster::new(Access::Direct(Box::new(direct)));
         let mut workspace = Workspace::new().expect("a directory");
         workspace.connect(&cluster).await.expect("valid settings");
         let kubeconfig = workspace.path().join("kubeconfig");
         let mode = |path: &Path| std::fs::metadata(path).expect("exists").permissions().mode() & 0o777;
         assert_eq!((mode(&kubeconfig), mode(workspace.path())), (0o600, 0o700));
-        assert!(std::fs::read_to_string(&kubeconfig).expect("readable").contains("s3"));
+        assert!(
+            std::fs::read_to_string(&kubeconfig)
+                .expect("readable")
+                .contains("s3")
+        );
         drop(workspace);
         assert!(!kubeconfig.exists());
     }
 
     #[test]
     fn the_environment_leads_nowhere_else() {
-        let inherited = [("PATH", "/bin"), ("HELM_NAMESPACE", "x"), ("KUBECONFIG", "/home/me"), ("AWS_PROFILE", "p")]
-            .map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let inherited = [
+            ("PATH", "/bin"),
+            ("HELM_NAMESPACE", "x"),
+            ("KUBECONFIG", "/home/me"),
+            ("AWS_PROFILE", "p"),
+        ]
+        .map(|(name, value)| (name.to_owned(), value.to_owned()));
         let variables = environment(inherited.into_iter(), Path::new("/w"));
-        let get = |name: &str| variables.iter().find(|(found, _)| found == name).map(|(_, value)| value.as_str());
+        let get = |name: &str| {
+            variables
+                .iter()
+                .find(|(found, _)| found == name)
+                .map(|(_, value)| value.as_str())
+        };
         assert_eq!(get("PATH"), Some("/bin"));
         assert_eq!(get("AWS_PROFILE"), Some("p"), "a credential plugin may need it");
         assert_eq!(get("KUBECONFIG"), Some("/w/kubeconfig"));

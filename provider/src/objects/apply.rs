@@ -22,10 +22,20 @@ pub(crate) async fn create<M: Custom, I: Identity>(
 ) -> Result<State<M, I>, Diagnostics> {
     let data = ctx.ready()?;
     let common = request.planned.common();
-    let existing =
-        if common.adopt.known().copied().unwrap_or(false) { Existing::Adopt } else { Existing::Refuse };
-    let target = Target { cluster: data.cluster()?, kind: M::kind(), name: common.name() };
-    target.check_existing(&data.field_manager, existing).await.map_err(|error| report::cluster(&error))?;
+    let existing = if common.adopt.known().copied().unwrap_or(false) {
+        Existing::Adopt
+    } else {
+        Existing::Refuse
+    };
+    let target = Target {
+        cluster: data.cluster()?,
+        kind: M::kind(),
+        name: common.name(),
+    };
+    target
+        .check_existing(&data.field_manager, existing)
+        .await
+        .map_err(|error| report::cluster(&error))?;
     let limit = timeout_or(common.timeouts, |timeouts: &Timeouts| &timeouts.create, LIMIT);
     apply(ctx, &data, request, limit).await
 }
@@ -37,12 +47,20 @@ pub(crate) async fn update<M: Custom, I: Identity>(
 ) -> Result<State<M, I>, Diagnostics> {
     let data = ctx.ready()?;
     let common = request.planned.common();
-    let target = Target { cluster: data.cluster()?, kind: M::kind(), name: common.name() };
+    let target = Target {
+        cluster: data.cluster()?,
+        kind: M::kind(),
+        name: common.name(),
+    };
     if let Some(planned) = common.uid.as_str() {
         let live = target.get().await.map_err(|error| report::cluster(&error))?;
         if live.as_ref().and_then(uid) != Some(planned) {
             return Err(Diagnostics::error(
-                format!("{} {} is not the one that was planned", M::kind().kind(), common.name()),
+                format!(
+                    "{} {} is not the one that was planned",
+                    M::kind().kind(),
+                    common.name()
+                ),
                 "Between plan and apply it was deleted, or made anew. Nothing was changed. Plan and apply again.",
             ));
         }
@@ -57,16 +75,33 @@ async fn apply<M: Custom, I: Identity>(
     request: ApplyRequest<M, I>,
     limit: Duration,
 ) -> Result<State<M, I>, Diagnostics> {
-    let ApplyRequest { mut planned, private, identity, .. } = request;
+    let ApplyRequest {
+        mut planned,
+        private,
+        identity,
+        ..
+    } = request;
     let object = object_of(&planned)?;
     let name = planned.common().name().to_owned();
-    let target = Target { cluster: data.cluster()?, kind: M::kind(), name: &name };
+    let target = Target {
+        cluster: data.cluster()?,
+        kind: M::kind(),
+        name: &name,
+    };
     let options = ApplyOptions {
         field_manager: data.field_manager.clone(),
-        force_conflicts: planned.common().force_conflicts.known().copied().unwrap_or(data.force_conflicts),
+        force_conflicts: planned
+            .common()
+            .force_conflicts
+            .known()
+            .copied()
+            .unwrap_or(data.force_conflicts),
         dry_run: false,
     };
-    let applied = target.apply(&object.json, &options, ctx.cancellation()).await.map_err(|error| explain::<M>(&error))?;
+    let applied = target
+        .apply(&object.json, &options, ctx.cancellation())
+        .await
+        .map_err(|error| explain::<M>(&error))?;
     let Some(mut live) = applied else {
         return Err(Diagnostics::error(
             format!("{} {name} was not applied", M::kind().kind()),
@@ -92,7 +127,11 @@ async fn apply<M: Custom, I: Identity>(
     *computed.uid = Field::from_option(uid(&live).map(str::to_owned));
     *computed.cluster_uid = Field::from_option(cluster_uid);
     *computed.ready = Field::Known(is_ready(&live));
-    Ok(State { model: planned, private, identity })
+    Ok(State {
+        model: planned,
+        private,
+        identity,
+    })
 }
 
 /// An object that is not ready is a warning: an error would taint it, and the next apply would drain its nodes.
@@ -119,7 +158,9 @@ fn report_readiness<M: Custom>(ctx: &Context<Joiner>, name: &str, wait: Duration
 
 /// The diagnostics of a failed apply: each conflict at its attribute.
 fn explain<M: Custom>(error: &ClusterError) -> Diagnostics {
-    let ClusterError::Conflict(conflicts) = error else { return report::cluster(error) };
+    let ClusterError::Conflict(conflicts) = error else {
+        return report::cluster(error);
+    };
     conflicts
         .iter()
         .map(|FieldConflict { manager, field }| {
@@ -165,7 +206,10 @@ mod tests {
         for (field, want) in [
             (".spec.weight", "spec.weight"),
             (".spec.limits.cpu", "spec.limits.cpu"),
-            (".spec.template.spec.requirements", "spec.template.spec.requirements"),
+            (
+                ".spec.template.spec.requirements",
+                "spec.template.spec.requirements",
+            ),
             (".metadata.labels.a\\.b/c", "metadata.labels[\"a.b/c\"]"),
             (".spec.list[name=\"x\"].y", "spec.list"),
         ] {

@@ -43,9 +43,16 @@ pub(crate) enum Controller {
 
 /// Judges the controller's lease.
 pub(crate) fn controller(lease: Option<&Value>, now: Timestamp) -> Controller {
-    let Some(lease) = lease else { return Controller::Unknown };
-    let holder = lease["spec"]["holderIdentity"].as_str().unwrap_or_default().to_owned();
-    let renewed = lease["spec"]["renewTime"].as_str().and_then(|text| text.parse::<Timestamp>().ok());
+    let Some(lease) = lease else {
+        return Controller::Unknown;
+    };
+    let holder = lease["spec"]["holderIdentity"]
+        .as_str()
+        .unwrap_or_default()
+        .to_owned();
+    let renewed = lease["spec"]["renewTime"]
+        .as_str()
+        .and_then(|text| text.parse::<Timestamp>().ok());
     let silence = match renewed {
         Some(renewed) => Duration::try_from(now.duration_since(renewed)).unwrap_or(Duration::ZERO),
         None => LEASE_SILENCE,
@@ -62,21 +69,33 @@ pub(crate) fn blockers(view: &View, now: Timestamp) -> Vec<String> {
     let mut sentences = Vec::new();
     let finalizers = finalizers(&view.object);
     if !finalizers.is_empty() && view.claims.is_empty() {
-        sentences.push(format!("its finalizers {} are not removed yet", finalizers.join(", ")));
+        sentences.push(format!(
+            "its finalizers {} are not removed yet",
+            finalizers.join(", ")
+        ));
     }
     if !view.claims.is_empty() {
         sentences.push(format!("{} NodeClaims must go first", view.claims.len()));
     }
     let mut claims: Vec<&Value> = view.claims.iter().collect();
     claims.sort_by_key(|claim| claim["metadata"]["name"].as_str());
-    sentences.extend(claims.iter().take(MOST_CLAIMS).map(|claim| claim_sentence(claim, view)));
+    sentences.extend(
+        claims
+            .iter()
+            .take(MOST_CLAIMS)
+            .map(|claim| claim_sentence(claim, view)),
+    );
     if claims.len() > MOST_CLAIMS {
         sentences.push(format!("and {} more", claims.len() - MOST_CLAIMS));
     }
     if let Controller::Silent { holder, silence } = controller(view.lease.as_ref(), now)
         && !sentences.is_empty()
     {
-        let last = if holder.is_empty() { "its last holder gave it up".to_owned() } else { format!("{holder} held it last") };
+        let last = if holder.is_empty() {
+            "its last holder gave it up".to_owned()
+        } else {
+            format!("{holder} held it last")
+        };
         sentences.push(format!(
             "no controller is running: the lease karpenter-leader-election was last renewed {} s ago ({last}). Start the controller again \
              (apply its joiner_helm_release), then repeat the destroy",
@@ -93,18 +112,29 @@ fn claim_sentence(claim: &Value, view: &View) -> String {
         Some(node) => format!("NodeClaim {name} (node {node})"),
         None => format!("NodeClaim {name} (no node yet)"),
     };
-    text.push_str(if claim["metadata"]["deletionTimestamp"].is_null() { " is not being deleted yet" } else { " is ending" });
+    text.push_str(if claim["metadata"]["deletionTimestamp"].is_null() {
+        " is not being deleted yet"
+    } else {
+        " is ending"
+    });
     for condition in claim["status"]["conditions"].as_array().into_iter().flatten() {
         let kind = condition["type"].as_str().unwrap_or_default();
         let waits = matches!(kind, "Drained" | "VolumesDetached" | "InstanceTerminating")
             && condition["status"] != "True"
             && !condition["message"].as_str().unwrap_or_default().is_empty();
         if waits {
-            text.push_str(&format!("; {kind}: {}", condition["message"].as_str().unwrap_or_default()));
+            text.push_str(&format!(
+                "; {kind}: {}",
+                condition["message"].as_str().unwrap_or_default()
+            ));
         }
     }
     let pods: Vec<String> = match node {
-        Some(node) => view.pods.iter().filter_map(|pod| pod_blocker(pod, node, &view.budgets)).collect(),
+        Some(node) => view
+            .pods
+            .iter()
+            .filter_map(|pod| pod_blocker(pod, node, &view.budgets))
+            .collect(),
         None => Vec::new(),
     };
     for pod in pods.iter().take(MOST_PODS) {
@@ -141,18 +171,28 @@ fn pod_blocker(pod: &Value, node: &str, budgets: &[Value]) -> Option<String> {
 
 fn is_daemon(pod: &Value) -> bool {
     let owners = pod["metadata"]["ownerReferences"].as_array();
-    owners.is_some_and(|owners| owners.iter().any(|owner| owner["kind"] == "DaemonSet" || owner["kind"] == "Node"))
+    owners.is_some_and(|owners| {
+        owners
+            .iter()
+            .any(|owner| owner["kind"] == "DaemonSet" || owner["kind"] == "Node")
+    })
 }
 
 /// Whether a selector's `matchLabels` fit; expressions are taken to fit, since this only explains.
 fn matches(selector: &Value, labels: &Value) -> bool {
-    selector["matchLabels"].as_object().is_none_or(|wanted| wanted.iter().all(|(key, value)| labels[key] == *value))
+    selector["matchLabels"]
+        .as_object()
+        .is_none_or(|wanted| wanted.iter().all(|(key, value)| labels[key] == *value))
 }
 
 fn finalizers(object: &Value) -> Vec<&str> {
     let list = object["metadata"]["finalizers"].as_array();
     // The garbage collector's own finalizer stands for the dependants, which are told one by one.
-    list.into_iter().flatten().filter_map(Value::as_str).filter(|name| *name != "foregroundDeletion").collect()
+    list.into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .filter(|name| *name != "foregroundDeletion")
+        .collect()
 }
 
 #[cfg(test)]
@@ -177,7 +217,11 @@ mod tests {
             (Some(lease("a", "2026-11-30T08:00:00.000000Z")), false),
             (Some(lease("", "2026-11-30T08:09:58.000000Z")), false),
         ] {
-            assert_eq!(controller(given.as_ref(), now()) == Controller::Running, running, "{given:?}");
+            assert_eq!(
+                controller(given.as_ref(), now()) == Controller::Running,
+                running,
+                "{given:?}"
+            );
         }
         assert_eq!(controller(None, now()), Controller::Unknown);
     }
@@ -213,7 +257,10 @@ mod tests {
         ] {
             assert!(text.contains(part), "{part:?} is not in:\n{text}");
         }
-        assert!(!text.contains("d/ds") && !text.contains("foregroundDeletion"), "{text}");
+        assert!(
+            !text.contains("d/ds") && !text.contains("foregroundDeletion"),
+            "{text}"
+        );
     }
 
     #[test]
@@ -222,7 +269,10 @@ mod tests {
             object: json!({ "metadata": { "finalizers": ["karpenter.k8s.aws/termination"] } }),
             ..View::default()
         };
-        assert_eq!(blockers(&view, now()), ["its finalizers karpenter.k8s.aws/termination are not removed yet"]);
+        assert_eq!(
+            blockers(&view, now()),
+            ["its finalizers karpenter.k8s.aws/termination are not removed yet"]
+        );
         assert!(blockers(&View::default(), now()).is_empty());
     }
 }

@@ -19,8 +19,16 @@ pub(crate) fn check<M: Custom>(model: &M) -> Diagnostics {
         .into_iter()
         .map(|violation| {
             let path = attribute_path::<M>(&violation.path);
-            let place = if path.is_root() { String::new() } else { format!("{path}: ") };
-            Diagnostic::error(format!("Invalid {}", M::RULES.as_str()), format!("{place}{}", violation.message)).at(path)
+            let place = if path.is_root() {
+                String::new()
+            } else {
+                format!("{path}: ")
+            };
+            Diagnostic::error(
+                format!("Invalid {}", M::RULES.as_str()),
+                format!("{place}{}", violation.message),
+            )
+            .at(path)
         })
         .collect()
 }

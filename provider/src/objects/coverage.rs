@@ -19,7 +19,12 @@ fn spec_schema(kind: &str) -> Json {
 /// A spec with every field set.
 fn everything(schema: &Json) -> Json {
     if let Some(properties) = schema["properties"].as_object() {
-        return Json::Object(properties.iter().map(|(name, inner)| (name.clone(), everything(inner))).collect());
+        return Json::Object(
+            properties
+                .iter()
+                .map(|(name, inner)| (name.clone(), everything(inner)))
+                .collect(),
+        );
     }
     match schema["type"].as_str() {
         Some("array") => json!([everything(&schema["items"])]),

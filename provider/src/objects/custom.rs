@@ -86,7 +86,18 @@ pub(crate) struct CommonMut<'a> {
 macro_rules! common_fields {
     () => {
         fn common(&self) -> $crate::objects::Common<'_> {
-            let Self { name, labels, annotations, wait, adopt, force_conflicts, timeouts, uid, cluster_uid, .. } = self;
+            let Self {
+                name,
+                labels,
+                annotations,
+                wait,
+                adopt,
+                force_conflicts,
+                timeouts,
+                uid,
+                cluster_uid,
+                ..
+            } = self;
             $crate::objects::Common {
                 name,
                 labels,
@@ -141,8 +152,14 @@ impl<'a> Common<'a> {
 
     /// How long to wait for readiness; `None` when not at all.
     pub(crate) fn wait(&self) -> Option<Duration> {
-        let Some(wait) = self.wait.known() else { return Some(WAIT) };
-        let limit = wait.timeout.as_str().and_then(|text| parse_duration(text).ok()).unwrap_or(WAIT);
+        let Some(wait) = self.wait.known() else {
+            return Some(WAIT);
+        };
+        let limit = wait
+            .timeout
+            .as_str()
+            .and_then(|text| parse_duration(text).ok())
+            .unwrap_or(WAIT);
         wait.ready.known().copied().unwrap_or(true).then_some(limit)
     }
 }
@@ -171,7 +188,10 @@ pub(crate) fn object_of<M: Custom>(model: &M) -> Result<Object, Diagnostics> {
     };
     put("name", common.name.as_ref().map(|name| json!(name)));
     put("labels", common.labels.as_ref().map(|labels| json!(labels)));
-    put("annotations", common.annotations.as_ref().map(|annotations| json!(annotations)));
+    put(
+        "annotations",
+        common.annotations.as_ref().map(|annotations| json!(annotations)),
+    );
     let json = json!({
         "apiVersion": kind.api_version(),
         "kind": kind.kind(),

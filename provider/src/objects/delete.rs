@@ -22,17 +22,36 @@ pub(crate) async fn delete<M: Custom>(ctx: &Context<Joiner>, model: &M) -> Resul
         ctx.report(warning);
         return Ok(());
     }
-    let target = Target { cluster, kind: kind.clone(), name };
+    let target = Target {
+        cluster,
+        kind: kind.clone(),
+        name,
+    };
     let limit = timeout_or(common.timeouts, |timeouts: &Timeouts| &timeouts.delete, LIMIT);
     let progress = |blockers: &[String]| {
-        tracing::info!(kind = kind.kind(), name, waits_for = blockers.join("; "), "waiting until it is gone");
+        tracing::info!(
+            kind = kind.kind(),
+            name,
+            waits_for = blockers.join("; "),
+            "waiting until it is gone"
+        );
     };
     let removal = target
-        .remove(common.uid.as_str(), &M::claims(name), limit, ctx.cancellation(), &progress)
+        .remove(
+            common.uid.as_str(),
+            &M::claims(name),
+            limit,
+            ctx.cancellation(),
+            &progress,
+        )
         .await
         .map_err(|error| report::cluster(&error))?;
     let waits_for = |blockers: &[String]| {
-        if blockers.is_empty() { "nothing that is known".to_owned() } else { blockers.join("; ") }
+        if blockers.is_empty() {
+            "nothing that is known".to_owned()
+        } else {
+            blockers.join("; ")
+        }
     };
     match removal {
         Removal::Gone => Ok(()),

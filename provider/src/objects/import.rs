@@ -13,11 +13,23 @@ pub(crate) async fn import<M: Custom, I: Identity>(
 ) -> Result<Vec<State<M, I>>, Diagnostics> {
     let data = ctx.ready()?;
     let cluster = data.cluster()?;
-    let target = Target { cluster, kind: M::kind(), name: id };
-    if target.get().await.map_err(|error| report::cluster(&error))?.is_none() {
+    let target = Target {
+        cluster,
+        kind: M::kind(),
+        name: id,
+    };
+    if target
+        .get()
+        .await
+        .map_err(|error| report::cluster(&error))?
+        .is_none()
+    {
         return Err(Diagnostics::error(
             format!("There is no {} {id:?}", M::kind().kind()),
-            format!("{} has none of this name. The ID is the object's name.", cluster.label()),
+            format!(
+                "{} has none of this name. The ID is the object's name.",
+                cluster.label()
+            ),
         ));
     }
     let mut model = M::default();

@@ -20,7 +20,9 @@ async fn core(api: &Arc<MockApi>, host: &str) -> Core<JoinerProvider> {
 }
 
 async fn configure(core: &Core<JoinerProvider>, host: &str) {
-    core.configure(json!({ "kubernetes": { "host": host } })).await.expect("configured");
+    core.configure(json!({ "kubernetes": { "host": host } }))
+        .await
+        .expect("configured");
 }
 
 fn config(change: impl FnOnce(&mut Json)) -> Json {
@@ -49,26 +51,51 @@ async fn create_plan_change_and_destroy() {
     let api = MockApi::new("c");
     let core = core(&api, KNOWN).await;
     let mut pool = session(&core);
-    assert_eq!(pool.plan(config(|_| {})).await.expect("planned").action, Action::Create);
+    assert_eq!(
+        pool.plan(config(|_| {})).await.expect("planned").action,
+        Action::Create
+    );
     pool.apply(config(|_| {})).await.expect("applied");
     let live = api.get(POOL).expect("it is there");
-    assert_eq!(live["spec"]["disruption"]["budgets"], json!([{ "nodes": "10%" }]), "known defaults are applied");
-    assert_eq!(live["spec"]["template"]["spec"]["nodeClassRef"]["kind"], "EC2NodeClass");
-    assert_eq!(pool.plan(config(|_| {})).await.expect("planned").action, Action::NoOp);
+    assert_eq!(
+        live["spec"]["disruption"]["budgets"],
+        json!([{ "nodes": "10%" }]),
+        "known defaults are applied"
+    );
+    assert_eq!(
+        live["spec"]["template"]["spec"]["nodeClassRef"]["kind"],
+        "EC2NodeClass"
+    );
+    assert_eq!(
+        pool.plan(config(|_| {})).await.expect("planned").action,
+        Action::NoOp
+    );
     // The same in other words, in the configuration.
     let other_words = config(|config| {
         config["limits"]["cpu"] = json!("1");
-        config["template"]["spec"]["requirements"].as_array_mut().expect("a list").reverse();
+        config["template"]["spec"]["requirements"]
+            .as_array_mut()
+            .expect("a list")
+            .reverse();
         config["template"]["spec"]["expire_after"] = json!("43200m");
     });
-    assert_eq!(pool.plan(other_words).await.expect("planned").action, Action::NoOp);
+    assert_eq!(
+        pool.plan(other_words).await.expect("planned").action,
+        Action::NoOp
+    );
     let wider = config(|config| config["limits"]["cpu"] = json!("2"));
-    assert_eq!(pool.plan(wider.clone()).await.expect("planned").action, Action::Update);
+    assert_eq!(
+        pool.plan(wider.clone()).await.expect("planned").action,
+        Action::Update
+    );
     pool.apply(wider.clone()).await.expect("applied");
     assert_eq!(api.get(POOL).expect("there")["spec"]["limits"]["cpu"], "2");
     // Drift is set right.
     api.change(POOL, |pool| pool["spec"]["limits"]["cpu"] = json!("9"));
-    assert_eq!(pool.plan(wider.clone()).await.expect("planned").action, Action::Update);
+    assert_eq!(
+        pool.plan(wider.clone()).await.expect("planned").action,
+        Action::Update
+    );
     pool.apply(wider).await.expect("applied");
     let renamed = config(|config| config["name"] = json!("q"));
     assert_eq!(pool.plan(renamed).await.expect("planned").action, Action::Replace);
@@ -126,7 +153,9 @@ async fn a_cluster_that_was_not_replaced_after_all_changes_nothing() {
 async fn wrong_configurations_are_told_with_their_path() {
     let api = MockApi::new("c");
     let core = core(&api, UNKNOWN).await;
-    let requirement = |requirement: Json| config(|config| config["template"]["spec"]["requirements"] = json!([requirement]));
+    let requirement = |requirement: Json| {
+        config(|config| config["template"]["spec"]["requirements"] = json!([requirement]))
+    };
     for (config, path, words) in [
         (
             requirement(json!({ "key": "kubernetes.io/arch", "operator": "Inn", "values": ["amd64"] })),
@@ -138,24 +167,48 @@ async fn wrong_configurations_are_told_with_their_path() {
             "template.spec.requirements[0].key",
             "karpenter.sh",
         ),
-        (config(|config| config["limits"]["cpu"] = json!("much")), "limits[\"cpu\"]", "quantity"),
-        (config(|config| config["weight"] = json!(101)), "weight", "1 to 100"),
-        (config(|config| config["template"]["spec"]["expire_after"] = json!("14d")), "template.spec.expire_after", "duration"),
         (
-            config(|config| config["disruption"] = json!({ "budgets": [{ "nodes": "1", "schedule": "@daily" }] })),
+            config(|config| config["limits"]["cpu"] = json!("much")),
+            "limits[\"cpu\"]",
+            "quantity",
+        ),
+        (
+            config(|config| config["weight"] = json!(101)),
+            "weight",
+            "1 to 100",
+        ),
+        (
+            config(|config| config["template"]["spec"]["expire_after"] = json!("14d")),
+            "template.spec.expire_after",
+            "duration",
+        ),
+        (
+            config(|config| {
+                config["disruption"] = json!({ "budgets": [{ "nodes": "1", "schedule": "@daily" }] })
+            }),
             "disruption.budgets",
             "both",
         ),
-        (config(|config| config["wait"] = json!({ "timeout": "soon" })), "wait.timeout", "duration"),
         (
-            config(|config| config["template"]["spec"]["taints"] = json!([{ "key": "a", "effect": "Never" }])),
+            config(|config| config["wait"] = json!({ "timeout": "soon" })),
+            "wait.timeout",
+            "duration",
+        ),
+        (
+            config(|config| {
+                config["template"]["spec"]["taints"] = json!([{ "key": "a", "effect": "Never" }])
+            }),
             "template.spec.taints[0].effect",
             "NoSchedule",
         ),
     ] {
         let failure = session(&core).validate(config).await.expect_err(path);
         let found = failure.diagnostics();
-        let paths: Vec<String> = found.iter().filter_map(|one| one.path.as_ref()).map(ToString::to_string).collect();
+        let paths: Vec<String> = found
+            .iter()
+            .filter_map(|one| one.path.as_ref())
+            .map(ToString::to_string)
+            .collect();
         assert_eq!(paths, [path], "{found}");
         assert!(found.to_string().contains(words), "{found} lacks {words:?}");
     }
@@ -165,8 +218,14 @@ async fn wrong_configurations_are_told_with_their_path() {
             { "key": "kubernetes.io/arch", "operator": "NotIn", "values": ["amd64"] },
         ]);
     });
-    let failure = session(&core).validate(excluding).await.expect_err("nothing is left");
-    assert!(failure.diagnostics().to_string().contains("no node can meet"), "{failure}");
+    let failure = session(&core)
+        .validate(excluding)
+        .await
+        .expect_err("nothing is left");
+    assert!(
+        failure.diagnostics().to_string().contains("no node can meet"),
+        "{failure}"
+    );
     assert!(api.calls().is_empty());
 }
 
@@ -181,5 +240,8 @@ async fn every_type_reads_back_what_an_import_finds() {
     let without_wait = config(|config| {
         config.as_object_mut().expect("a map").remove("wait");
     });
-    assert_eq!(imported.plan(without_wait).await.expect("planned").action, Action::NoOp);
+    assert_eq!(
+        imported.plan(without_wait).await.expect("planned").action,
+        Action::NoOp
+    );
 }

@@ -105,7 +105,9 @@ impl Target<'_> {
             // Not dropped half-way: whether the cluster took the object must be known.
             let error = match objects.apply(self.name, object, options).await {
                 Ok(Applied(object)) => return Ok(Some(object)),
-                Err(error) if error.is_transient() || matches!(error, ClusterError::KindMissing { .. }) => error,
+                Err(error) if error.is_transient() || matches!(error, ClusterError::KindMissing { .. }) => {
+                    error
+                }
                 Err(error) => return Err(error),
             };
             tracing::info!(%error, "waiting to apply");
@@ -159,11 +161,20 @@ impl Target<'_> {
         report: &(dyn Fn(&[String]) + Sync),
     ) -> Result<Removal, ClusterError> {
         let objects = self.objects().await?;
-        let Some(live) = objects.get(self.name).await? else { return Ok(Removal::Gone) };
+        let Some(live) = objects.get(self.name).await? else {
+            return Ok(Removal::Gone);
+        };
         if uid.is_some() && crate::cluster::uid(&live) != uid {
             return Ok(Removal::OtherObject);
         }
-        objects.delete(self.name, DeletePreconditions { uid: uid.map(str::to_owned) }).await?;
+        objects
+            .delete(
+                self.name,
+                DeletePreconditions {
+                    uid: uid.map(str::to_owned),
+                },
+            )
+            .await?;
         let started = Instant::now();
         let mut reported: Option<Instant> = None;
         let mut found: Vec<String> = Vec::new();
@@ -198,21 +209,38 @@ impl Target<'_> {
 
     /// What the cluster holds that may be in the way. What may not be read counts as absent: this only explains.
     async fn view(&self, object: Value, claims: &str) -> View {
-        let claims = self.look(Kind::new("karpenter.sh", "v1", "NodeClaim", "nodeclaims"), Some(claims)).await;
+        let claims = self
+            .look(
+                Kind::new("karpenter.sh", "v1", "NodeClaim", "nodeclaims"),
+                Some(claims),
+            )
+            .await;
         let (pods, budgets) = if claims.is_empty() {
             (Vec::new(), Vec::new())
         } else {
             (
                 self.look(Kind::new("", "v1", "Pod", "pods"), None).await,
-                self.look(Kind::new("policy", "v1", "PodDisruptionBudget", "poddisruptionbudgets"), None).await,
+                self.look(
+                    Kind::new("policy", "v1", "PodDisruptionBudget", "poddisruptionbudgets"),
+                    None,
+                )
+                .await,
             )
         };
-        let leases = self.look(Kind::new("coordination.k8s.io", "v1", "Lease", "leases"), None).await;
+        let leases = self
+            .look(Kind::new("coordination.k8s.io", "v1", "Lease", "leases"), None)
+            .await;
         let lease = leases
             .into_iter()
             .filter(|lease| lease["metadata"]["name"] == "karpenter-leader-election")
             .max_by_key(|lease| lease["spec"]["renewTime"].as_str().map(str::to_owned));
-        View { object, claims, pods, budgets, lease }
+        View {
+            object,
+            claims,
+            pods,
+            budgets,
+            lease,
+        }
     }
 
     async fn look(&self, kind: Kind, labels: Option<&str>) -> Vec<Value> {
@@ -233,7 +261,11 @@ fn not_ready(object: &Value) -> Vec<String> {
         .filter(|condition| condition["status"] != "True" && condition["type"] != "Ready")
         .map(|condition| {
             let text = |key: &str| condition[key].as_str().unwrap_or_default();
-            let words = if text("message").is_empty() { text("reason") } else { text("message") };
+            let words = if text("message").is_empty() {
+                text("reason")
+            } else {
+                text("message")
+            };
             format!("{}: {words}", text("type"))
         })
         .collect();
@@ -250,7 +282,9 @@ fn conditions(object: &Value) -> impl Iterator<Item = &Value> {
 fn is_applied_by(object: &Value, field_manager: &str) -> bool {
     let entries = object["metadata"]["managedFields"].as_array();
     entries.is_some_and(|entries| {
-        entries.iter().any(|entry| entry["manager"] == field_manager && entry["operation"] == "Apply")
+        entries
+            .iter()
+            .any(|entry| entry["manager"] == field_manager && entry["operation"] == "Apply")
     })
 }
 
@@ -269,13 +303,17 @@ mod tests {
             { "type": "SubnetsReady", "status": "False", "reason": "SubnetsNotFound", "message": "SubnetSelector did not match any Subnets" },
             { "type": "AMIsReady", "status": "True" },
         ]));
-        assert_eq!(not_ready(&waiting), ["SubnetsReady: SubnetSelector did not match any Subnets"]);
+        assert_eq!(
+            not_ready(&waiting),
+            ["SubnetsReady: SubnetSelector did not match any Subnets"]
+        );
         assert_eq!(not_ready(&json!({})), ["no controller has looked at it yet"]);
     }
 
     #[test]
     fn what_we_applied_before_is_ours() {
-        let object = json!({ "metadata": { "managedFields": [{ "manager": "kubectl", "operation": "Apply" }] } });
+        let object =
+            json!({ "metadata": { "managedFields": [{ "manager": "kubectl", "operation": "Apply" }] } });
         assert!(is_applied_by(&object, "kubectl") && !is_applied_by(&object, "terraform-joiner"));
     }
 }

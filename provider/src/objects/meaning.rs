@@ -25,9 +25,11 @@ fn meaning(field: &str) -> Meaning {
         "limits" | "volumeSize" | "systemReserved" | "kubeReserved" | "evictionHard" | "evictionSoft" => {
             Meaning::Quantity
         }
-        "consolidateAfter" | "expireAfter" | "terminationGracePeriod" | "duration" | "evictionSoftGracePeriod" => {
-            Meaning::Duration
-        }
+        "consolidateAfter"
+        | "expireAfter"
+        | "terminationGracePeriod"
+        | "duration"
+        | "evictionSoftGracePeriod" => Meaning::Duration,
         "requirements"
         | "values"
         | "taints"
@@ -103,11 +105,17 @@ fn normal_leaf(meaning: Meaning, leaf: &Value) -> Value {
         other => return other.clone(),
     };
     let found = match meaning {
-        Meaning::Quantity => text.parse::<Quantity>().ok().map(|quantity| format!("{}n", quantity.nanos())),
-        Meaning::Duration => text.parse::<NillableDuration>().ok().map(|duration| match duration {
-            NillableDuration::Never => NEVER.to_owned(),
-            NillableDuration::After(duration) => format!("{}ns", duration.nanos()),
-        }),
+        Meaning::Quantity => text
+            .parse::<Quantity>()
+            .ok()
+            .map(|quantity| format!("{}n", quantity.nanos())),
+        Meaning::Duration => text
+            .parse::<NillableDuration>()
+            .ok()
+            .map(|duration| match duration {
+                NillableDuration::Never => NEVER.to_owned(),
+                NillableDuration::After(duration) => format!("{}ns", duration.nanos()),
+            }),
         Meaning::Literal | Meaning::Unordered => None,
     };
     found.map_or_else(|| leaf.clone(), Value::from)
@@ -132,23 +140,48 @@ mod tests {
         for (field, left, right, want) in [
             ("limits", json!({ "cpu": "16" }), json!({ "cpu": "16000m" }), true),
             ("limits", json!({ "cpu": 16 }), json!({ "cpu": "16" }), true),
-            ("limits", json!({ "memory": "1Gi" }), json!({ "memory": "1G" }), false),
-            ("limits", json!({ "values": "1" }), json!({ "values": "1000m" }), true),
+            (
+                "limits",
+                json!({ "memory": "1Gi" }),
+                json!({ "memory": "1G" }),
+                false,
+            ),
+            (
+                "limits",
+                json!({ "values": "1" }),
+                json!({ "values": "1000m" }),
+                true,
+            ),
             ("volumeSize", json!("1024Gi"), json!("1Ti"), true),
             ("expireAfter", json!("720h"), json!("720h0m0s"), true),
             ("expireAfter", json!("Never"), json!("720h"), false),
             ("values", json!(["a", "b"]), json!(["b", "a"]), true),
             ("clusterDNS", json!(["a", "b"]), json!(["b", "a"]), false),
-            ("labels", json!({ "duration": "60m" }), json!({ "duration": "1h" }), false),
+            (
+                "labels",
+                json!({ "duration": "60m" }),
+                json!({ "duration": "1h" }),
+                false,
+            ),
             ("tags", json!({ "values": "x" }), json!({ "values": "x" }), true),
-            ("evictionHard", json!({ "memory.available": "5%" }), json!({ "memory.available": "5%" }), true),
+            (
+                "evictionHard",
+                json!({ "memory.available": "5%" }),
+                json!({ "memory.available": "5%" }),
+                true,
+            ),
             (
                 "requirements",
                 json!([{ "key": "a", "operator": "In", "values": ["x", "y"] }, { "key": "b", "operator": "Exists" }]),
                 json!([{ "key": "b", "operator": "Exists", "values": [] }, { "key": "a", "operator": "In", "values": ["y", "x"] }]),
                 true,
             ),
-            ("budgets", json!([{ "nodes": "1", "duration": "60m" }]), json!([{ "nodes": "1", "duration": "1h0m0s" }]), true),
+            (
+                "budgets",
+                json!([{ "nodes": "1", "duration": "60m" }]),
+                json!([{ "nodes": "1", "duration": "1h0m0s" }]),
+                true,
+            ),
             ("taints", json!([]), json!(null), true),
             ("userData", json!("a\n"), json!("a"), false),
         ] {

@@ -21,14 +21,20 @@ pub(crate) async fn plan<M: Custom, I: Identity>(
     if planned.id.is_unknown() {
         *planned.id = name.clone();
     }
-    let Some(prior) = &request.prior else { return Ok(()) };
+    let Some(prior) = &request.prior else {
+        return Ok(());
+    };
     let same_name = prior.common().name == &name;
     let there = match ctx.provider() {
         tfplugin::Configured::Ready(data) => match &data.cluster {
             Part::Unknown => false,
             Part::Known(cluster) if same_name && !data.has_seen(&M::kind(), prior.common().name()) => {
                 let name = prior.common().name.as_str().unwrap_or_default();
-                let target = Target { cluster, kind: M::kind(), name };
+                let target = Target {
+                    cluster,
+                    kind: M::kind(),
+                    name,
+                };
                 let live = target.get().await.map_err(|error| report::cluster(&error))?;
                 let uid = live.as_ref().and_then(crate::cluster::uid);
                 uid.is_some() && uid == prior.common().uid.as_str()

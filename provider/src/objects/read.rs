@@ -30,7 +30,11 @@ pub(crate) async fn read<M: Custom, I: Identity>(
         ctx.report(warning);
         return Ok(None);
     }
-    let target = Target { cluster, kind: M::kind(), name: &name };
+    let target = Target {
+        cluster,
+        kind: M::kind(),
+        name: &name,
+    };
     let live = target.get().await.map_err(|error| report::cluster(&error))?;
     data.saw(&M::kind(), &name, live.as_ref().and_then(uid));
     let Some(live) = live else { return Ok(None) };
@@ -50,7 +54,9 @@ pub(super) async fn other_cluster<M: Custom>(
     cluster: &Cluster,
     model: &M,
 ) -> Result<Option<Diagnostic>, Diagnostics> {
-    let Some(known) = model.common().cluster_uid.as_str() else { return Ok(None) };
+    let Some(known) = model.common().cluster_uid.as_str() else {
+        return Ok(None);
+    };
     let found = cluster.uid().await.map_err(|error| report::cluster(&error))?;
     Ok(match found {
         Some(found) if found != known => Some(Diagnostic::warning(
@@ -70,7 +76,11 @@ pub(super) async fn other_cluster<M: Custom>(
 /// The live object as a model, in the words of `prior`.
 pub(super) fn merge<M: Custom>(prior: &M, live: &Json, cluster_uid: Option<&str>) -> Result<M, Diagnostics> {
     let imported = prior.common().uid.as_str().is_none();
-    let extent = if imported { Extent::Everything } else { Extent::Configured };
+    let extent = if imported {
+        Extent::Everything
+    } else {
+        Extent::Configured
+    };
     let before = object_of(prior)?;
     let mut prior_spec = M::from_spec(before.json["spec"].clone());
     if imported {
@@ -90,7 +100,11 @@ pub(super) fn merge<M: Custom>(prior: &M, live: &Json, cluster_uid: Option<&str>
     *merged.annotations = annotations;
     *merged.wait = wait;
     *merged.timeouts = timeouts;
-    *merged.adopt = if adopt.is_null() { Field::Known(false) } else { adopt };
+    *merged.adopt = if adopt.is_null() {
+        Field::Known(false)
+    } else {
+        adopt
+    };
     *merged.force_conflicts = force_conflicts;
     *merged.id = name.clone();
     *merged.name = name;
@@ -101,7 +115,11 @@ pub(super) fn merge<M: Custom>(prior: &M, live: &Json, cluster_uid: Option<&str>
 }
 
 /// Labels or annotations: the keys that the state has, or on import all but those that controllers write.
-fn names(prior: &Field<BTreeMap<String, String>>, live: &Json, extent: Extent) -> Field<BTreeMap<String, String>> {
+fn names(
+    prior: &Field<BTreeMap<String, String>>,
+    live: &Json,
+    extent: Extent,
+) -> Field<BTreeMap<String, String>> {
     let text = |value: &Json| value.as_str().map(str::to_owned);
     let live: BTreeMap<String, String> = live
         .as_object()
@@ -110,13 +128,20 @@ fn names(prior: &Field<BTreeMap<String, String>>, live: &Json, extent: Extent) -
         .filter_map(|(key, value)| Some((key.clone(), text(value)?)))
         .collect();
     match (prior.known(), extent) {
-        (Some(prior), Extent::Configured) => {
-            Field::Known(live.into_iter().filter(|(key, _)| prior.contains_key(key)).collect())
-        }
+        (Some(prior), Extent::Configured) => Field::Known(
+            live.into_iter()
+                .filter(|(key, _)| prior.contains_key(key))
+                .collect(),
+        ),
         (None, Extent::Configured) => Field::Null,
         (_, Extent::Everything) => {
-            let kept: BTreeMap<String, String> = live.into_iter().filter(|(key, _)| !is_foreign(key)).collect();
-            if kept.is_empty() { Field::Null } else { Field::Known(kept) }
+            let kept: BTreeMap<String, String> =
+                live.into_iter().filter(|(key, _)| !is_foreign(key)).collect();
+            if kept.is_empty() {
+                Field::Null
+            } else {
+                Field::Known(kept)
+            }
         }
     }
 }

@@ -57,7 +57,11 @@ fn respell_map(field: &str, prior: &Map<String, Value>, live: &Map<String, Value
 
 fn respell_name(field: &str, key: &str, prior: &Value, live: &Value) -> Value {
     let only = |value: &Value| Value::Object(Map::from_iter([(key.to_owned(), value.clone())]));
-    if same(field, &only(prior), &only(live)) { prior.clone() } else { live.clone() }
+    if same(field, &only(prior), &only(live)) {
+        prior.clone()
+    } else {
+        live.clone()
+    }
 }
 
 /// The live items; an item that means the same as a prior one keeps its place and words, others fill the places left.
@@ -74,7 +78,9 @@ fn respell_list(field: &str, prior: &[Value], live: &[Value]) -> Vec<Value> {
     let mut places: Vec<Option<Value>> = prior
         .iter()
         .map(|prior| {
-            let found = rest.iter_mut().find(|item| item.is_some_and(|live| same("", prior, live)))?;
+            let found = rest
+                .iter_mut()
+                .find(|item| item.is_some_and(|live| same("", prior, live)))?;
             found.take();
             Some(prior.clone())
         })
@@ -82,7 +88,9 @@ fn respell_list(field: &str, prior: &[Value], live: &[Value]) -> Vec<Value> {
     let mut rest = rest.into_iter().flatten();
     for (place, prior) in places.iter_mut().zip(prior) {
         if place.is_none() {
-            *place = rest.next().map(|live| respell("", prior, live, Extent::Everything));
+            *place = rest
+                .next()
+                .map(|live| respell("", prior, live, Extent::Everything));
         }
     }
     places.into_iter().flatten().chain(rest.cloned()).collect()
@@ -96,13 +104,43 @@ mod tests {
     #[test]
     fn prior_words_stay_where_the_meaning_does() {
         for (field, prior, live, want) in [
-            ("", json!({ "limits": { "cpu": "16000m" } }), json!({ "limits": { "cpu": "16" } }), json!({ "limits": { "cpu": "16000m" } })),
-            ("", json!({ "limits": { "cpu": "16" } }), json!({ "limits": { "cpu": "32", "memory": "1Gi" } }), json!({ "limits": { "cpu": "32" } })),
-            ("", json!({ "weight": 10 }), json!({ "weight": 20 }), json!({ "weight": 20 })),
+            (
+                "",
+                json!({ "limits": { "cpu": "16000m" } }),
+                json!({ "limits": { "cpu": "16" } }),
+                json!({ "limits": { "cpu": "16000m" } }),
+            ),
+            (
+                "",
+                json!({ "limits": { "cpu": "16" } }),
+                json!({ "limits": { "cpu": "32", "memory": "1Gi" } }),
+                json!({ "limits": { "cpu": "32" } }),
+            ),
+            (
+                "",
+                json!({ "weight": 10 }),
+                json!({ "weight": 20 }),
+                json!({ "weight": 20 }),
+            ),
             ("", json!({ "weight": 10 }), json!({}), json!({ "weight": null })),
-            ("", json!({ "weight": null }), json!({ "weight": 20 }), json!({ "weight": null })),
-            ("", json!({ "labels": { "a": "1" } }), json!({ "labels": { "b": "2" } }), json!({ "labels": {} })),
-            ("values", json!(["b", "a", "c"]), json!(["a", "c", "d"]), json!(["d", "a", "c"])),
+            (
+                "",
+                json!({ "weight": null }),
+                json!({ "weight": 20 }),
+                json!({ "weight": null }),
+            ),
+            (
+                "",
+                json!({ "labels": { "a": "1" } }),
+                json!({ "labels": { "b": "2" } }),
+                json!({ "labels": {} }),
+            ),
+            (
+                "values",
+                json!(["b", "a", "c"]),
+                json!(["a", "c", "d"]),
+                json!(["d", "a", "c"]),
+            ),
             ("values", json!(["b", "a"]), json!(["a", "b"]), json!(["b", "a"])),
             (
                 "budgets",
@@ -111,7 +149,11 @@ mod tests {
                 json!([{ "nodes": "10%", "duration": "60m" }, { "nodes": "5" }]),
             ),
         ] {
-            assert_eq!(respell(field, &prior, &live, Extent::Configured), want, "{field}: {prior} and {live}");
+            assert_eq!(
+                respell(field, &prior, &live, Extent::Configured),
+                want,
+                "{field}: {prior} and {live}"
+            );
         }
     }
 
@@ -119,6 +161,9 @@ mod tests {
     fn an_import_takes_everything() {
         let live = json!({ "weight": 1, "limits": { "cpu": "1" } });
         assert_eq!(respell("", &Value::Null, &live, Extent::Everything), live);
-        assert_eq!(respell("", &json!({ "weight": null }), &live, Extent::Everything), live);
+        assert_eq!(
+            respell("", &json!({ "weight": null }), &live, Extent::Everything),
+            live
+        );
     }
 }

@@ -14,11 +14,12 @@ pub(crate) fn with_meaning(mut schema: Schema) -> Schema {
 fn add(attribute: &mut Attribute) {
     let field = camel(&attribute.name);
     if !is_literal(&field) {
-        attribute.behaviour.equivalent =
-            Some(Arc::new(move |left, right| match (json_of(left, camel), json_of(right, camel)) {
+        attribute.behaviour.equivalent = Some(Arc::new(move |left, right| {
+            match (json_of(left, camel), json_of(right, camel)) {
                 (Some(left), Some(right)) => same(&field, &left, &right),
                 _ => false,
-            }));
+            }
+        }));
     }
     if let Shape::Nested(_, nested) = &mut attribute.shape {
         nested.iter_mut().for_each(add);

@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use tfplugin::json::from_json;
 use tfplugin::{
-    ApplyRequest, CancellationToken, ClientCapabilities, Configured, Context, Diagnostics, Field, ImportBy, NoIdentity, Private,
-    Resource as _, State, Timeouts,
+    ApplyRequest, CancellationToken, ClientCapabilities, Configured, Context, Diagnostics, Field, ImportBy,
+    NoIdentity, Private, Resource as _, State, Timeouts,
 };
 
 const POOL: &str = "/apis/karpenter.sh/v1/nodepools/p";
@@ -18,7 +18,11 @@ const CLAIMS: &str = "/apis/karpenter.sh/v1/nodeclaims";
 
 fn context(cluster: Part<Cluster>) -> Context<Joiner> {
     let data = Joiner::new(cluster, Part::Absent);
-    Context::new(Configured::ready(data), CancellationToken::new(), ClientCapabilities::default())
+    Context::new(
+        Configured::ready(data),
+        CancellationToken::new(),
+        ClientCapabilities::default(),
+    )
 }
 
 fn reaching(api: &Arc<MockApi>) -> Context<Joiner> {
@@ -42,7 +46,10 @@ fn planned() -> NodePool {
     NodePool {
         name: "p".into(),
         adopt: Field::Known(false),
-        wait: Field::Known(super::Wait { ready: Field::Known(false), timeout: "1m".into() }),
+        wait: Field::Known(super::Wait {
+            ready: Field::Known(false),
+            timeout: "1m".into(),
+        }),
         id: "p".into(),
         uid: Field::Unknown,
         cluster_uid: Field::Unknown,
@@ -52,15 +59,28 @@ fn planned() -> NodePool {
 }
 
 fn request(planned: NodePool) -> ApplyRequest<NodePool, NoIdentity> {
-    ApplyRequest { config: planned.clone(), planned, private: Private::default(), identity: None }
+    ApplyRequest {
+        config: planned.clone(),
+        planned,
+        private: Private::default(),
+        identity: None,
+    }
 }
 
 async fn created(api: &Arc<MockApi>) -> NodePool {
-    NodePoolResource.create(&reaching(api), request(planned())).await.expect("created").model
+    NodePoolResource
+        .create(&reaching(api), request(planned()))
+        .await
+        .expect("created")
+        .model
 }
 
 async fn read(ctx: &Context<Joiner>, model: NodePool) -> Option<NodePool> {
-    NodePoolResource.read(ctx, State::new(model)).await.expect("read").map(|state| state.model)
+    NodePoolResource
+        .read(ctx, State::new(model))
+        .await
+        .expect("read")
+        .map(|state| state.model)
 }
 
 fn text(diagnostics: &Diagnostics) -> String {
@@ -71,7 +91,10 @@ fn text(diagnostics: &Diagnostics) -> String {
 async fn a_created_pool_reads_as_it_was_written() {
     let api = MockApi::new("cluster-1");
     let model = created(&api).await;
-    assert_eq!((model.uid.as_str(), model.cluster_uid.as_str()), (Some("uid-1"), Some("cluster-1")));
+    assert_eq!(
+        (model.uid.as_str(), model.cluster_uid.as_str()),
+        (Some("uid-1"), Some("cluster-1"))
+    );
     assert_eq!(model.ready, Field::Known(false));
     let live = api.get(POOL).expect("it is there");
     assert_eq!(live["spec"]["limits"], json!({ "cpu": "16000m" }));
@@ -90,7 +113,10 @@ async fn a_created_pool_reads_as_it_was_written() {
     // What means something else shows.
     api.change(POOL, |pool| pool["spec"]["limits"]["cpu"] = json!("32"));
     let drifted = read(&reaching(&api), model).await.expect("there");
-    assert_eq!(drifted.limits, Field::Known(BTreeMap::from([("cpu".to_owned(), "32".to_owned())])));
+    assert_eq!(
+        drifted.limits,
+        Field::Known(BTreeMap::from([("cpu".to_owned(), "32".to_owned())]))
+    );
 }
 
 #[tokio::test]
@@ -101,49 +127,104 @@ async fn gone_and_elsewhere_are_gone() {
     let ctx = reaching(&other);
     assert_eq!(read(&ctx, model.clone()).await, None);
     let (warnings, _) = ctx.take_report();
-    assert!(text(&warnings).contains("cluster-1") && text(&warnings).contains("cluster-2"), "{warnings}");
+    assert!(
+        text(&warnings).contains("cluster-1") && text(&warnings).contains("cluster-2"),
+        "{warnings}"
+    );
     api.remove(POOL);
     assert_eq!(read(&reaching(&api), model.clone()).await, None);
     api.unserve("/apis/karpenter.sh/v1/nodepools");
-    assert_eq!(read(&reaching(&api), model.clone()).await, None, "no CRD, no pool");
-    assert_eq!(read(&context(Part::Unknown), model.clone()).await, Some(model), "an unknown cluster changes nothing");
+    assert_eq!(
+        read(&reaching(&api), model.clone()).await,
+        None,
+        "no CRD, no pool"
+    );
+    assert_eq!(
+        read(&context(Part::Unknown), model.clone()).await,
+        Some(model),
+        "an unknown cluster changes nothing"
+    );
 }
 
 #[tokio::test]
 async fn an_object_of_others_is_not_taken_over() {
     let api = MockApi::new("c");
-    api.put(POOL, json!({ "metadata": { "name": "p", "uid": "theirs" }, "spec": {} }));
-    let refused = NodePoolResource.create(&reaching(&api), request(planned())).await.expect_err("refused");
+    api.put(
+        POOL,
+        json!({ "metadata": { "name": "p", "uid": "theirs" }, "spec": {} }),
+    );
+    let refused = NodePoolResource
+        .create(&reaching(&api), request(planned()))
+        .await
+        .expect_err("refused");
     assert!(text(&refused).contains("adopt = true"), "{refused}");
-    let adopting = NodePool { adopt: Field::Known(true), ..planned() };
-    let adopted = NodePoolResource.create(&reaching(&api), request(adopting)).await.expect("adopted");
+    let adopting = NodePool {
+        adopt: Field::Known(true),
+        ..planned()
+    };
+    let adopted = NodePoolResource
+        .create(&reaching(&api), request(adopting))
+        .await
+        .expect("adopted");
     assert_eq!(adopted.model.uid.as_str(), Some("theirs"));
     let again = NodePoolResource.create(&reaching(&api), request(planned())).await;
-    assert!(again.is_ok(), "what we applied before, as a killed run does, is ours");
+    assert!(
+        again.is_ok(),
+        "what we applied before, as a killed run does, is ours"
+    );
 }
 
 #[tokio::test]
 async fn a_conflict_names_field_and_manager() {
     let api = MockApi::new("c");
     api.own("kubectl-edit", ".spec.weight");
-    let refused = NodePoolResource.create(&reaching(&api), request(planned())).await.expect_err("refused");
+    let refused = NodePoolResource
+        .create(&reaching(&api), request(planned()))
+        .await
+        .expect_err("refused");
     let first = refused.iter().next().expect("a diagnostic");
-    assert_eq!(first.path.as_ref().map(ToString::to_string).as_deref(), Some("weight"));
-    assert!(first.detail.contains("kubectl-edit") && first.detail.contains("force_conflicts"), "{first}");
-    let forcing = NodePool { force_conflicts: Field::Known(true), ..planned() };
-    assert!(NodePoolResource.create(&reaching(&api), request(forcing)).await.is_ok());
+    assert_eq!(
+        first.path.as_ref().map(ToString::to_string).as_deref(),
+        Some("weight")
+    );
+    assert!(
+        first.detail.contains("kubectl-edit") && first.detail.contains("force_conflicts"),
+        "{first}"
+    );
+    let forcing = NodePool {
+        force_conflicts: Field::Known(true),
+        ..planned()
+    };
+    assert!(
+        NodePoolResource
+            .create(&reaching(&api), request(forcing))
+            .await
+            .is_ok()
+    );
 }
 
 #[tokio::test]
 async fn a_pool_that_is_not_ready_is_a_warning() {
     let api = MockApi::new("c");
     let ctx = reaching(&api);
-    let wait = super::Wait { ready: Field::Known(true), timeout: "0s".into() };
-    let pool = NodePool { wait: Field::Known(wait), ..planned() };
-    let state = NodePoolResource.create(&ctx, request(pool)).await.expect("created");
+    let wait = super::Wait {
+        ready: Field::Known(true),
+        timeout: "0s".into(),
+    };
+    let pool = NodePool {
+        wait: Field::Known(wait),
+        ..planned()
+    };
+    let state = NodePoolResource
+        .create(&ctx, request(pool))
+        .await
+        .expect("created");
     assert_eq!(state.model.ready, Field::Known(false));
     let (reported, _) = ctx.take_report();
-    assert!(!reported.has_errors() && text(&reported).contains("not ready"), "{reported}");
+    assert!(
+        !reported.has_errors() && text(&reported).contains("not ready"),
+        "{reported}"
+    );
 }
 
 #[tokio::test]
@@ -157,8 +238,12 @@ async fn an_update_of_another_object_is_refused_but_a_provisional_one_is_applied
     };
     let refused = update(model.clone()).await.expect_err("it is gone");
     assert!(text(&refused).contains("Plan and apply again"), "{refused}");
-    let provisional =
-        NodePool { uid: Field::Unknown, cluster_uid: Field::Unknown, ready: Field::Unknown, ..model.clone() };
+    let provisional = NodePool {
+        uid: Field::Unknown,
+        cluster_uid: Field::Unknown,
+        ready: Field::Unknown,
+        ..model.clone()
+    };
     let state = update(provisional).await.expect("applied anew");
     assert_eq!(state.model.uid.as_str(), Some("uid-2"));
 }
@@ -172,12 +257,27 @@ async fn a_delete_waits_and_says_for_what() {
         &format!("{CLAIMS}/p-1"),
         json!({ "metadata": { "name": "p-1", "labels": { "karpenter.sh/nodepool": "p" } }, "status": { "nodeName": "n" } }),
     );
-    let timeouts = Timeouts { delete: "0s".into(), ..Timeouts::default() };
-    let hurried = NodePool { timeouts: Field::Known(timeouts), ..model.clone() };
-    let waits = NodePoolResource.delete(&reaching(&api), State::new(hurried)).await.expect_err("it waits");
+    let timeouts = Timeouts {
+        delete: "0s".into(),
+        ..Timeouts::default()
+    };
+    let hurried = NodePool {
+        timeouts: Field::Known(timeouts),
+        ..model.clone()
+    };
+    let waits = NodePoolResource
+        .delete(&reaching(&api), State::new(hurried))
+        .await
+        .expect_err("it waits");
     assert!(text(&waits).contains("NodeClaim p-1 (node n)"), "{waits}");
     api.remove(POOL);
-    assert!(NodePoolResource.delete(&reaching(&api), State::new(model)).await.is_ok(), "absence is success");
+    assert!(
+        NodePoolResource
+            .delete(&reaching(&api), State::new(model))
+            .await
+            .is_ok(),
+        "absence is success"
+    );
 }
 
 #[tokio::test]
@@ -203,7 +303,10 @@ async fn another_object_of_the_name_is_left_alone() {
     let model = created(&api).await;
     api.change(POOL, |pool| pool["metadata"]["uid"] = json!("anew"));
     let ctx = reaching(&api);
-    NodePoolResource.delete(&ctx, State::new(model)).await.expect("ours is gone");
+    NodePoolResource
+        .delete(&ctx, State::new(model))
+        .await
+        .expect("ours is gone");
     assert!(api.get(POOL).is_some());
     assert!(text(&ctx.take_report().0).contains("left alone"));
 }
@@ -217,8 +320,12 @@ async fn an_import_reads_the_whole_object() {
         pool["metadata"]["annotations"] = json!({ "karpenter.sh/nodepool-hash": "1" });
     });
     let ctx = reaching(&api);
-    let imported =
-        NodePoolResource.import(&ctx, ImportBy::Id("p".into())).await.expect("found").remove(0).model;
+    let imported = NodePoolResource
+        .import(&ctx, ImportBy::Id("p".into()))
+        .await
+        .expect("found")
+        .remove(0)
+        .model;
     let read = read(&ctx, imported).await.expect("there");
     let want = NodePool {
         labels: Field::Known(BTreeMap::from([("team".to_owned(), "a".to_owned())])),
@@ -226,16 +333,29 @@ async fn an_import_reads_the_whole_object() {
         ..model
     };
     assert_eq!(read, want);
-    let missing = NodePoolResource.import(&ctx, ImportBy::Id("q".into())).await.expect_err("no such pool");
+    let missing = NodePoolResource
+        .import(&ctx, ImportBy::Id("q".into()))
+        .await
+        .expect_err("no such pool");
     assert!(text(&missing).contains("\"q\""), "{missing}");
 }
 
 #[tokio::test]
 async fn a_cluster_that_does_not_answer_is_named() {
-    let direct = crate::cluster::Direct { host: "https://127.0.0.1:1".into(), ..Default::default() };
+    let direct = crate::cluster::Direct {
+        host: "https://127.0.0.1:1".into(),
+        ..Default::default()
+    };
     let cluster = Cluster::new(crate::cluster::Access::Direct(Box::new(direct)));
     let ctx = context(Part::Known(cluster));
-    let model = NodePool { uid: "u".into(), cluster_uid: "c".into(), ..planned() };
-    let failed = NodePoolResource.read(&ctx, State::new(model)).await.expect_err("nobody listens");
+    let model = NodePool {
+        uid: "u".into(),
+        cluster_uid: "c".into(),
+        ..planned()
+    };
+    let failed = NodePoolResource
+        .read(&ctx, State::new(model))
+        .await
+        .expect_err("nobody listens");
     assert!(text(&failed).contains("https://127.0.0.1:1"), "{failed}");
 }

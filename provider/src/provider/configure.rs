@@ -8,7 +8,9 @@ use async_trait::async_trait;
 use joiner_aws::{AssumeRole, Aws, Endpoints};
 use std::path::PathBuf;
 use std::sync::Arc;
-use tfplugin::{AttributePath, AttributeValue as _, Configured, Context, Diagnostics, Field, Offers, Provider};
+use tfplugin::{
+    AttributePath, AttributeValue as _, Configured, Context, Diagnostics, Field, Offers, Provider,
+};
 
 /// Makes a cluster from the way to reach it.
 type Reach = dyn Fn(Access) -> Cluster + Send + Sync;
@@ -24,13 +26,17 @@ pub(crate) struct JoinerProvider {
 impl JoinerProvider {
     /// The provider as it is served.
     pub(crate) fn new() -> Self {
-        Self { reach: Arc::new(Cluster::new) }
+        Self {
+            reach: Arc::new(Cluster::new),
+        }
     }
 
     /// A provider whose clusters are made by `reach`.
     #[cfg(test)]
     pub(crate) fn reaching(reach: impl Fn(Access) -> Cluster + Send + Sync + 'static) -> Self {
-        Self { reach: Arc::new(reach) }
+        Self {
+            reach: Arc::new(reach),
+        }
     }
 }
 
@@ -76,7 +82,16 @@ pub(super) fn check(config: &Settings) -> Diagnostics {
 
 fn check_kubernetes(kubernetes: &Kubernetes, found: &mut Diagnostics) {
     let base = AttributePath::from("kubernetes");
-    let Kubernetes { host, config_path, config_context, client_certificate, client_key, token, exec, .. } = kubernetes;
+    let Kubernetes {
+        host,
+        config_path,
+        config_context,
+        client_certificate,
+        client_key,
+        token,
+        exec,
+        ..
+    } = kubernetes;
     if host.is_null() && config_path.is_null() {
         found.error_at(
             base.clone(),
@@ -103,7 +118,11 @@ fn check_kubernetes(kubernetes: &Kubernetes, found: &mut Diagnostics) {
         && !client_certificate.is_unknown()
         && !client_key.is_unknown()
     {
-        let missing = if client_key.is_null() { "client_key" } else { "client_certificate" };
+        let missing = if client_key.is_null() {
+            "client_key"
+        } else {
+            "client_certificate"
+        };
         found.error_at(
             base.attribute(missing),
             "Half a client certificate",
@@ -151,20 +170,29 @@ fn connect(settings: joiner_aws::Settings) -> Part<Aws> {
 }
 
 fn aws_settings(block: &AwsSettings) -> joiner_aws::Settings {
-    let AwsSettings { region, profile, assume_role, endpoints, default_tags } = block;
+    let AwsSettings {
+        region,
+        profile,
+        assume_role,
+        endpoints,
+        default_tags,
+    } = block;
     joiner_aws::Settings {
         region: text(region),
         profile: text(profile),
-        endpoints: endpoints.known().map(|endpoints| Endpoints {
-            all: text(&endpoints.all),
-            ec2: text(&endpoints.ec2),
-            eks: text(&endpoints.eks),
-            iam: text(&endpoints.iam),
-            pricing: text(&endpoints.pricing),
-            sqs: text(&endpoints.sqs),
-            ssm: text(&endpoints.ssm),
-            sts: text(&endpoints.sts),
-        }).unwrap_or_default(),
+        endpoints: endpoints
+            .known()
+            .map(|endpoints| Endpoints {
+                all: text(&endpoints.all),
+                ec2: text(&endpoints.ec2),
+                eks: text(&endpoints.eks),
+                iam: text(&endpoints.iam),
+                pricing: text(&endpoints.pricing),
+                sqs: text(&endpoints.sqs),
+                ssm: text(&endpoints.ssm),
+                sts: text(&endpoints.sts),
+            })
+            .unwrap_or_default(),
         assume_role: assume_role.known().map(|role| AssumeRole {
             role_arn: text(&role.role_arn).unwrap_or_default(),
             session_name: text(&role.session_name),
@@ -200,15 +228,31 @@ fn eks_cluster(eks: &Eks, aws: &Part<Aws>) -> Part<Cluster> {
         profile: text(&eks.profile),
     };
     let label = Access::Eks(access.clone()).label();
-    let EksAccess { cluster_name, region, role_arn, profile } = access;
+    let EksAccess {
+        cluster_name,
+        region,
+        role_arn,
+        profile,
+    } = access;
     let settings = joiner_aws::Settings {
         region: region.or(base.region),
         profile: profile.or(base.profile),
-        assume_role: role_arn.map(|role_arn| AssumeRole { role_arn, ..AssumeRole::default() }).or(base.assume_role),
+        assume_role: role_arn
+            .map(|role_arn| AssumeRole {
+                role_arn,
+                ..AssumeRole::default()
+            })
+            .or(base.assume_role),
         ..base
     };
     match connect(settings) {
-        Part::Known(aws) => Part::Known(Cluster::eks(label, Arc::new(EksCluster { aws, name: cluster_name }))),
+        Part::Known(aws) => Part::Known(Cluster::eks(
+            label,
+            Arc::new(EksCluster {
+                aws,
+                name: cluster_name,
+            }),
+        )),
         Part::Broken(problem) => Part::Broken(problem),
         Part::Absent | Part::Unknown => Part::Unknown,
     }
@@ -228,7 +272,10 @@ fn access(block: &Kubernetes) -> Access {
         config_context,
     } = block;
     if let Some(path) = config_path.as_str() {
-        return Access::Kubeconfig { path: expand(path), context: text(config_context) };
+        return Access::Kubeconfig {
+            path: expand(path),
+            context: text(config_context),
+        };
     }
     Access::Direct(Box::new(Direct {
         host: text(host).unwrap_or_default(),

@@ -55,7 +55,10 @@ impl Joiner {
         match &self.cluster {
             Part::Known(cluster) => Ok(cluster),
             Part::Unknown => Err(unknown("the cluster", "kubernetes or eks")),
-            Part::Broken(problem) => Err(Diagnostics::error("The provider's cluster settings cannot be used", problem)),
+            Part::Broken(problem) => Err(Diagnostics::error(
+                "The provider's cluster settings cannot be used",
+                problem,
+            )),
             Part::Absent => Err(Diagnostics::error(
                 "The provider has no cluster",
                 "This resource lives in a cluster, and the provider block names none. Set kubernetes = { host = ... }, \
@@ -69,9 +72,15 @@ impl Joiner {
         match &self.aws {
             Part::Known(aws) => Ok(aws),
             Part::Unknown => Err(unknown("how to reach AWS", "aws")),
-            Part::Broken(problem) => Err(Diagnostics::error("The provider's AWS settings cannot be used", problem)),
+            Part::Broken(problem) => Err(Diagnostics::error(
+                "The provider's AWS settings cannot be used",
+                problem,
+            )),
             // Without a block the standard chain is used, so this is never absent.
-            Part::Absent => Err(Diagnostics::error("The provider has no AWS settings", "Set aws = {} in the provider block.")),
+            Part::Absent => Err(Diagnostics::error(
+                "The provider has no AWS settings",
+                "Set aws = {} in the provider block.",
+            )),
         }
     }
 

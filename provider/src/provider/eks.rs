@@ -19,9 +19,14 @@ impl EksClusters for EksCluster {
     async fn describe(&self) -> Result<EksEndpoint, ClusterError> {
         let cluster = eks::describe(&self.aws, &self.name)
             .await
-            .map_err(|error| ClusterError::Eks { cause: error.to_string() })?;
+            .map_err(|error| ClusterError::Eks {
+                cause: error.to_string(),
+            })?;
         match (cluster.endpoint, cluster.certificate_authority) {
-            (Some(endpoint), Some(certificate_authority)) => Ok(EksEndpoint { endpoint, certificate_authority }),
+            (Some(endpoint), Some(certificate_authority)) => Ok(EksEndpoint {
+                endpoint,
+                certificate_authority,
+            }),
             _ => Err(ClusterError::Eks {
                 cause: format!(
                     "cluster {} is {} and has no endpoint yet; refer to an attribute of the cluster that is unknown until it is \
@@ -33,7 +38,10 @@ impl EksClusters for EksCluster {
     }
 
     async fn tokens(&self) -> Result<Arc<dyn TokenSource>, ClusterError> {
-        Ok(Arc::new(Tokens { aws: self.aws.clone(), name: self.name.clone() }))
+        Ok(Arc::new(Tokens {
+            aws: self.aws.clone(),
+            name: self.name.clone(),
+        }))
     }
 }
 
@@ -46,6 +54,8 @@ struct Tokens {
 impl TokenSource for Tokens {
     async fn token(&self) -> Result<Secret, TokenError> {
         let token = eks::token(&self.aws, &self.name, SystemTime::now()).await;
-        token.map(Secret::new).map_err(|error| TokenError { cause: error.to_string() })
+        token.map(Secret::new).map_err(|error| TokenError {
+            cause: error.to_string(),
+        })
     }
 }

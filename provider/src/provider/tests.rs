@@ -2,9 +2,9 @@
 
 use super::configure::{check, joiner as configure};
 use super::data::Joiner;
-use crate::cluster::Cluster;
 use super::data::Part;
 use super::settings::{AwsSettings, Eks, Kubernetes, Settings};
+use crate::cluster::Cluster;
 use tfplugin::Field;
 
 fn joiner(settings: &Settings) -> Joiner {
@@ -12,11 +12,20 @@ fn joiner(settings: &Settings) -> Joiner {
 }
 
 fn kubernetes(kubernetes: Kubernetes) -> Settings {
-    Settings { kubernetes: Field::Known(kubernetes), ..Settings::default() }
+    Settings {
+        kubernetes: Field::Known(kubernetes),
+        ..Settings::default()
+    }
 }
 
 fn eks(name: Field<String>) -> Settings {
-    Settings { eks: Field::Known(Eks { cluster_name: name, ..Eks::default() }), ..Settings::default() }
+    Settings {
+        eks: Field::Known(Eks {
+            cluster_name: name,
+            ..Eks::default()
+        }),
+        ..Settings::default()
+    }
 }
 
 fn part<T>(part: &Part<T>) -> &'static str {
@@ -30,47 +39,156 @@ fn part<T>(part: &Part<T>) -> &'static str {
 
 #[test]
 fn each_part_is_known_by_itself() {
-    let unknown_region =
-        AwsSettings { region: Field::Unknown, ..AwsSettings::default() };
-    let bad_role = super::settings::AssumeRoleSettings { role_arn: "nonsense".into(), ..Default::default() };
+    let unknown_region = AwsSettings {
+        region: Field::Unknown,
+        ..AwsSettings::default()
+    };
+    let bad_role = super::settings::AssumeRoleSettings {
+        role_arn: "nonsense".into(),
+        ..Default::default()
+    };
     for (settings, cluster, aws) in [
         (Settings::default(), "absent", "known"),
-        (Settings { kubernetes: Field::Unknown, ..Settings::default() }, "unknown", "known"),
-        (kubernetes(Kubernetes { host: Field::Unknown, ..Kubernetes::default() }), "unknown", "known"),
-        (kubernetes(Kubernetes { host: "h".into(), token: Field::Unknown, ..Kubernetes::default() }), "unknown", "known"),
-        (kubernetes(Kubernetes { host: "h".into(), ..Kubernetes::default() }), "known", "known"),
-        (kubernetes(Kubernetes { config_path: "/x".into(), ..Kubernetes::default() }), "known", "known"),
+        (
+            Settings {
+                kubernetes: Field::Unknown,
+                ..Settings::default()
+            },
+            "unknown",
+            "known",
+        ),
+        (
+            kubernetes(Kubernetes {
+                host: Field::Unknown,
+                ..Kubernetes::default()
+            }),
+            "unknown",
+            "known",
+        ),
+        (
+            kubernetes(Kubernetes {
+                host: "h".into(),
+                token: Field::Unknown,
+                ..Kubernetes::default()
+            }),
+            "unknown",
+            "known",
+        ),
+        (
+            kubernetes(Kubernetes {
+                host: "h".into(),
+                ..Kubernetes::default()
+            }),
+            "known",
+            "known",
+        ),
+        (
+            kubernetes(Kubernetes {
+                config_path: "/x".into(),
+                ..Kubernetes::default()
+            }),
+            "known",
+            "known",
+        ),
         (eks("c".into()), "known", "known"),
         (eks(Field::Unknown), "unknown", "known"),
-        (Settings { aws: Field::Known(unknown_region.clone()), ..eks("c".into()) }, "unknown", "unknown"),
-        (Settings { aws: Field::Known(unknown_region), ..kubernetes(Kubernetes { host: "h".into(), ..Kubernetes::default() }) }, "known", "unknown"),
-        (Settings { aws: Field::Known(AwsSettings { assume_role: Field::Known(bad_role), ..AwsSettings::default() }), ..eks("c".into()) }, "broken", "broken"),
+        (
+            Settings {
+                aws: Field::Known(unknown_region.clone()),
+                ..eks("c".into())
+            },
+            "unknown",
+            "unknown",
+        ),
+        (
+            Settings {
+                aws: Field::Known(unknown_region),
+                ..kubernetes(Kubernetes {
+                    host: "h".into(),
+                    ..Kubernetes::default()
+                })
+            },
+            "known",
+            "unknown",
+        ),
+        (
+            Settings {
+                aws: Field::Known(AwsSettings {
+                    assume_role: Field::Known(bad_role),
+                    ..AwsSettings::default()
+                }),
+                ..eks("c".into())
+            },
+            "broken",
+            "broken",
+        ),
     ] {
         let data = joiner(&settings);
-        assert_eq!((part(&data.cluster), part(&data.aws)), (cluster, aws), "{settings:?}");
+        assert_eq!(
+            (part(&data.cluster), part(&data.aws)),
+            (cluster, aws),
+            "{settings:?}"
+        );
     }
 }
 
 #[test]
 fn wrong_blocks_are_told_with_their_attribute() {
-    let direct = || Kubernetes { host: "h".into(), ..Kubernetes::default() };
+    let direct = || Kubernetes {
+        host: "h".into(),
+        ..Kubernetes::default()
+    };
     for (settings, path) in [
-        (Settings { kubernetes: Field::Known(direct()), ..eks("c".into()) }, "eks"),
+        (
+            Settings {
+                kubernetes: Field::Known(direct()),
+                ..eks("c".into())
+            },
+            "eks",
+        ),
         (kubernetes(Kubernetes::default()), "kubernetes"),
-        (kubernetes(Kubernetes { config_path: "p".into(), ..direct() }), "kubernetes.config_path"),
-        (kubernetes(Kubernetes { config_context: "c".into(), ..direct() }), "kubernetes.config_context"),
-        (kubernetes(Kubernetes { client_certificate: "c".into(), ..direct() }), "kubernetes.client_key"),
+        (
+            kubernetes(Kubernetes {
+                config_path: "p".into(),
+                ..direct()
+            }),
+            "kubernetes.config_path",
+        ),
+        (
+            kubernetes(Kubernetes {
+                config_context: "c".into(),
+                ..direct()
+            }),
+            "kubernetes.config_context",
+        ),
+        (
+            kubernetes(Kubernetes {
+                client_certificate: "c".into(),
+                ..direct()
+            }),
+            "kubernetes.client_key",
+        ),
     ] {
         let found = check(&settings);
-        let paths: Vec<String> =
-            found.iter().filter_map(|one| one.path.as_ref()).map(ToString::to_string).collect();
+        let paths: Vec<String> = found
+            .iter()
+            .filter_map(|one| one.path.as_ref())
+            .map(ToString::to_string)
+            .collect();
         assert_eq!(paths, [path], "{found}");
     }
     for fine in [
         Settings::default(),
         kubernetes(direct()),
-        kubernetes(Kubernetes { host: Field::Unknown, ..Kubernetes::default() }),
-        kubernetes(Kubernetes { client_certificate: "c".into(), client_key: Field::Unknown, ..direct() }),
+        kubernetes(Kubernetes {
+            host: Field::Unknown,
+            ..Kubernetes::default()
+        }),
+        kubernetes(Kubernetes {
+            client_certificate: "c".into(),
+            client_key: Field::Unknown,
+            ..direct()
+        }),
     ] {
         assert!(check(&fine).is_empty(), "{fine:?}");
     }

@@ -43,10 +43,12 @@ def _warm(world: World) -> None:
     """Renders the instance types and loads the other services' code, at a low pace, without the lock."""
     from . import catalogue, pricing
     from .ec2.types import type_xml
+    from .moto_app import warm
     from .wire import model
 
     for service in WARM:
         model(service)
+        warm(service)
     for name in sorted(catalogue.offered(world.settings.region)):
         type_xml(name)
         pricing.product(world.settings.region, name)

@@ -5,6 +5,7 @@ Callers hold the account's lock around ``answer``.
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from .call import Call
@@ -13,17 +14,25 @@ from .errors import AwsError
 Answer = tuple[int, list[tuple[str, str]], bytes]
 
 
+@functools.cache
+def application() -> Any:
+    """moto's dispatcher, made once."""
+    from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
+
+    return DomainDispatcherApplication(create_backend_app)
+
+
+def warm(service: str) -> None:
+    """Makes a service's application now, so that its first call does not pay for it."""
+    from moto.moto_server.werkzeug_app import create_backend_app
+
+    app = application()
+    with app.lock:
+        if service not in app.app_instances:
+            app.app_instances[service] = create_backend_app(service)  # type: ignore[arg-type]
+
+
 class Moto:
-    def __init__(self) -> None:
-        self._app: Any = None
-
-    def application(self) -> Any:
-        if self._app is None:
-            from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
-
-            self._app = DomainDispatcherApplication(create_backend_app)
-        return self._app
-
     def route(self, call: Call) -> None:
         """Finds the action of a REST call by its method and path."""
         if call.service == "eks":
@@ -49,7 +58,7 @@ class Moto:
             return lambda data: None
 
         try:
-            result = self.application()(call.environ, start_response)
+            result = application()(call.environ, start_response)
             try:
                 body = b"".join(result)
             finally:

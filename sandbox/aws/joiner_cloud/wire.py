@@ -72,58 +72,92 @@ def parse(service: str, action: str, flat: dict[str, str]) -> dict[str, Any]:
                 child = node[part] = {}
             node = child
         node[last] = value
-    return _read(operation.input_shape, tree, service == "ec2") or {}
-
-
-def _read(shape: Any, node: Any, ec2: bool) -> Any:
-    kind = shape.type_name
-    if kind == "structure":
-        if not isinstance(node, dict):
-            return {}
-        out = {}
-        for name, member in shape.members.items():
-            child = node.get(_request_name(name, member, ec2))
-            if child is not None:
-                out[name] = _read(member, child, ec2)
-        return out
-    if kind == "list":
-        if not isinstance(node, dict):
-            return []
-        if not ec2 and not shape.serialization.get("flattened"):
-            node = node.get(shape.member.serialization.get("name", "member"), {})
-        keys = sorted((k for k in node if k.isdigit()), key=int)
-        return [_read(shape.member, node[k], ec2) for k in keys]
-    if kind == "map":
-        entries = node.get("entry", {}) if isinstance(node, dict) else {}
-        return {entry.get("key", ""): entry.get("value", "") for entry in entries.values()}
-    if isinstance(node, dict):
-        raise AwsError("InvalidParameterValue", f"{shape.name} must be a single value")
-    if kind in ("integer", "long"):
-        return _number(int, shape.name, node)
-    if kind in ("float", "double"):
-        return _number(float, shape.name, node)
-    if kind == "boolean":
-        return node.lower() == "true"
-    return node
-
-
-def _number(of: Callable[[str], Any], name: str, text: str) -> Any:
-    try:
-        return of(text)
-    except ValueError:
-        raise AwsError("InvalidParameterValue", f"Invalid value '{text}' for {name}; a number is expected") from None
+    return reader(service, operation.input_shape.name)(tree) or {}
 
 
 @functools.cache
-def _cached_name(name: str, query_name: str | None, location: str | None, ec2: bool) -> str:
-    if ec2:
-        return query_name or (location[0].upper() + location[1:] if location else name)
-    return location or name
+def reader(service: str, shape_name: str) -> Callable[[Any], Any]:
+    """A function that turns the tree of a request's parameters into a value of the named shape."""
+    return _reader(model(service).shape_for(shape_name), service == "ec2", {})
+
+
+def _reader(shape: Any, ec2: bool, seen: dict[str, Any]) -> Callable[[Any], Any]:
+    kind = shape.type_name
+    if kind == "structure":
+        return _structure_reader(shape, ec2, seen)
+    if kind == "list":
+        wrapper = (
+            None if ec2 or shape.serialization.get("flattened") else shape.member.serialization.get("name", "member")
+        )
+        return _list_reader(_reader(shape.member, ec2, seen), wrapper)
+    if kind == "map":
+        return _map_reader
+    return _scalar_reader(shape.name, CONVERSIONS.get(kind))
+
+
+def _structure_reader(shape: Any, ec2: bool, seen: dict[str, Any]) -> Callable[[Any], Any]:
+    if shape.name in seen:
+        return lambda node: seen[shape.name](node)
+    seen[shape.name] = None
+    parts = {_request_name(n, m, ec2): (n, _reader(m, ec2, seen)) for n, m in shape.members.items()}
+
+    def read(node: Any) -> Any:
+        if not isinstance(node, dict):
+            return {}
+        return {parts[key][0]: parts[key][1](child) for key, child in node.items() if key in parts}
+
+    seen[shape.name] = read
+    return read
+
+
+def _list_reader(item: Callable[[Any], Any], wrapper: str | None) -> Callable[[Any], Any]:
+    def read(node: Any) -> Any:
+        if not isinstance(node, dict):
+            return []
+        rows = node if wrapper is None else node.get(wrapper, {})
+        if not isinstance(rows, dict):
+            return []
+        return [item(rows[k]) for k in sorted((k for k in rows if k.isdigit()), key=int)]
+
+    return read
+
+
+def _map_reader(node: Any) -> Any:
+    entries = node.get("entry", {}) if isinstance(node, dict) else {}
+    return {entry.get("key", ""): entry.get("value", "") for entry in entries.values()}
+
+
+CONVERSIONS: dict[str, Callable[[str], Any]] = {
+    "integer": int,
+    "long": int,
+    "float": float,
+    "double": float,
+    "boolean": lambda text: text.lower() == "true",
+}
+
+
+def _scalar_reader(name: str, convert: Callable[[str], Any] | None) -> Callable[[Any], Any]:
+    def read(node: Any) -> Any:
+        if isinstance(node, dict):
+            raise AwsError("InvalidParameterValue", f"{name} must be a single value")
+        if convert is None:
+            return node
+        try:
+            return convert(node)
+        except ValueError:
+            raise AwsError(
+                "InvalidParameterValue", f"Invalid value '{node}' for {name}; a number is expected"
+            ) from None
+
+    return read
 
 
 def _request_name(name: str, member: Any, ec2: bool) -> str:
-    s = member.serialization
-    return _cached_name(name, s.get("queryName"), s.get("name"), ec2)
+    """How a request spells a member: EC2 has query names, and upper case first."""
+    location = member.serialization.get("name")
+    if not ec2:
+        return location or name
+    return member.serialization.get("queryName") or (location[0].upper() + location[1:] if location else name)
 
 
 # --- answers --------------------------------------------------------------------------------------------------

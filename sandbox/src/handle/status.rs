@@ -33,7 +33,9 @@ pub async fn status(layout: &Layout) -> Result<Status> {
             port: None,
             uptime_seconds: None,
             memory_bytes: None,
-            message: format!("ended by itself, and all parts with it\n{}", last_lines(&log, 8)).trim_end().to_owned(),
+            message: format!("ended by itself, and all parts with it\n{}", last_lines(&log, 8))
+                .trim_end()
+                .to_owned(),
             log,
         });
     }

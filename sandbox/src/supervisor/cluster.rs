@@ -64,13 +64,9 @@ impl Clusters {
     /// Brings up a new cluster; nothing of it is left when that fails.
     pub(super) async fn create(&self, supervisor: &Arc<Supervisor>, spec: &ClusterSpec) -> Result<Cluster> {
         check_name("cluster name", &spec.name)?;
-        if self.lock().contains_key(&spec.name) {
-            return Err(Error::Refused(format!(
-                "the sandbox has a cluster {:?} already; delete it first, or take another name",
-                spec.name
-            )));
+        if let Some(cluster) = self.claim(&spec.name).await? {
+            return Ok(cluster);
         }
-        self.lock().insert(spec.name.clone(), Entry::Changing);
         match bring_up(supervisor, spec).await {
             Ok((cluster, tasks)) => {
                 let order = self.next_order();
@@ -91,6 +87,32 @@ impl Clusters {
                 self.lock().remove(&spec.name);
                 Err(error)
             }
+        }
+    }
+
+    /// Marks a name as being brought up. When somebody else is at it already (a client that went away in between), waits for
+    /// that and answers its cluster.
+    async fn claim(&self, name: &str) -> Result<Option<Cluster>> {
+        let mut waited = false;
+        loop {
+            {
+                let mut running = self.lock();
+                match running.get(name) {
+                    None => {
+                        running.insert(name.to_owned(), Entry::Changing);
+                        return Ok(None);
+                    }
+                    Some(Entry::Up(up)) if waited => return Ok(Some(up.cluster.clone())),
+                    Some(Entry::Up(_)) => {
+                        return Err(Error::Refused(format!(
+                            "the sandbox has a cluster {name:?} already; import it, delete it (joiner sandbox cluster delete {name}), or take another name"
+                        )));
+                    }
+                    Some(Entry::Changing) => {}
+                }
+            }
+            waited = true;
+            tokio::time::sleep(Duration::from_millis(50)).await;
         }
     }
 

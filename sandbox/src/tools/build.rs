@@ -18,6 +18,17 @@ pub(super) fn folder(cache: &Path) -> PathBuf {
         .join(embedded::fingerprint(&["tools/"], &catalogue::linker_flags()))
 }
 
+const STAGING: &str = ".build-";
+
+/// Removes what an interrupted build left. The caller holds the turn, so nobody builds there.
+pub(super) fn clear_interrupted(bin: &Path) {
+    let entries = std::fs::read_dir(bin).into_iter().flatten().flatten();
+    for entry in entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(STAGING)) {
+        // Left where it is when that fails: it takes space, and nothing else.
+        let _ = std::fs::remove_dir_all(entry.path());
+    }
+}
+
 /// Builds `tool` into `bin`.
 pub(super) fn one(go: &Path, tool: &GoTool, cache: &Path, bin: &Path, progress: &dyn Progress) -> Result<()> {
     let begin = Instant::now();
@@ -27,7 +38,7 @@ pub(super) fn one(go: &Path, tool: &GoTool, cache: &Path, bin: &Path, progress: 
     embedded::unpack(&format!("tools/{group}"), &source).map_err(Error::file("write", &source))?;
     std::fs::create_dir_all(bin).map_err(Error::file("create", bin))?;
     let staging = tempfile::Builder::new()
-        .prefix(".build-")
+        .prefix(STAGING)
         .tempdir_in(bin)
         .map_err(Error::file("create", bin))?;
     let staged = staging.path().join(tool.name);

@@ -70,6 +70,17 @@ impl Tools {
         steps
     }
 
+    /// The Go to build with; `None` when nothing is missing (whoever held the turn before may have built it).
+    fn go_for(&self, wanted: &[GoTool]) -> Result<Option<PathBuf>> {
+        let missing = wanted.iter().any(|tool| !self.path(tool.name).is_file());
+        missing.then(golang::find).transpose()
+    }
+
+    /// The Python to make the environment with; `None` when it is there.
+    fn python_for(&self) -> Result<Option<PathBuf>> {
+        (!self.python.is_file()).then(python::find).transpose()
+    }
+
     /// Builds what is missing of `wanted` and of the emulator, telling `progress` about each step. Blocks for minutes on
     /// a new machine.
     ///
@@ -81,8 +92,14 @@ impl Tools {
         if !tools.missing(wanted).is_empty() {
             let cache = layout::cache();
             let _turn = lock::acquire(&cache, progress)?;
-            ensure_go(&tools, wanted, &cache, progress)?;
-            ensure_python(&tools, &cache, progress)?;
+            // Both before the first build: nobody wants to learn after ten minutes that something is missing.
+            let (go, python) = (tools.go_for(wanted)?, tools.python_for()?);
+            if let Some(go) = go {
+                build_go(&go, &tools, wanted, &cache, progress)?;
+            }
+            if let Some(python) = python {
+                python::environment(&python, &cache, progress)?;
+            }
         }
         if env::var_os("JOINER_EMULATOR").is_none() {
             python::unpack_package(&tools.emulator)?;
@@ -91,25 +108,16 @@ impl Tools {
     }
 }
 
-fn ensure_go(tools: &Tools, wanted: &[GoTool], cache: &Path, progress: &dyn Progress) -> Result<()> {
-    // Looked at again under the lock: whoever held it before may have built them.
-    let missing: Vec<&GoTool> = wanted
-        .iter()
-        .filter(|tool| !tools.path(tool.name).is_file())
-        .collect();
-    if missing.is_empty() {
-        return Ok(());
-    }
-    let go = golang::find()?;
-    for tool in missing {
-        build::one(&go, tool, cache, &tools.bin, progress)?;
+fn build_go(
+    go: &Path,
+    tools: &Tools,
+    wanted: &[GoTool],
+    cache: &Path,
+    progress: &dyn Progress,
+) -> Result<()> {
+    build::clear_interrupted(&tools.bin);
+    for tool in wanted.iter().filter(|tool| !tools.path(tool.name).is_file()) {
+        build::one(go, tool, cache, &tools.bin, progress)?;
     }
     Ok(())
-}
-
-fn ensure_python(tools: &Tools, cache: &Path, progress: &dyn Progress) -> Result<()> {
-    if tools.python.is_file() {
-        return Ok(());
-    }
-    python::environment(&python::find()?, cache, progress)
 }

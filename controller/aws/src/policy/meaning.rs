@@ -180,6 +180,7 @@ fn text(value: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn document(statements: &str) -> String {
         format!("{{\"Version\":\"2012-10-17\",\"Statement\":{statements}}}")
@@ -278,6 +279,54 @@ mod tests {
             "Principal": { "Service": "pods.eks.amazonaws.com" }, "Action": [ "sts:TagSession", "sts:AssumeRole" ] } ] }"#;
         assert!(same_meaning(&ours, theirs));
         assert_eq!(differences(&ours, theirs), Some((vec![], vec![])));
+    }
+
+    /// Statements with their lists and single values, as IAM may return them.
+    fn statements() -> impl Strategy<Value = Vec<(String, Vec<String>, Vec<String>)>> {
+        let words = || prop::collection::vec("[a-c]{1,2}", 1..4);
+        prop::collection::vec(
+            (
+                prop_oneof!["Allow", "Deny"].prop_map(String::from),
+                words(),
+                words(),
+            ),
+            0..4,
+        )
+    }
+
+    fn written(statements: &[(String, Vec<String>, Vec<String>)], single_as_text: bool) -> String {
+        let list = |values: &Vec<String>| match values.as_slice() {
+            [only] if single_as_text => serde_json::json!(only),
+            _ => serde_json::json!(values),
+        };
+        let all: Vec<Value> = statements
+            .iter()
+            .map(|(effect, actions, resources)| {
+                serde_json::json!({"Effect": effect, "Action": list(actions), "Resource": list(resources)})
+            })
+            .collect();
+        serde_json::json!({"Version": "2012-10-17", "Statement": all}).to_string()
+    }
+
+    proptest! {
+        #[test]
+        fn neither_order_nor_spelling_changes_the_meaning(statements in statements()) {
+            let mut turned = statements.clone();
+            turned.reverse();
+            for (_, actions, resources) in &mut turned {
+                actions.reverse();
+                resources.rotate_left(1);
+            }
+            prop_assert!(same_meaning(&written(&statements, false), &written(&turned, true)));
+        }
+
+        #[test]
+        fn another_action_changes_it(statements in statements(), at in any::<prop::sample::Index>()) {
+            prop_assume!(!statements.is_empty());
+            let mut other = statements.clone();
+            other[at.index(statements.len())].1.push("new".to_owned());
+            prop_assert!(!same_meaning(&written(&statements, true), &written(&other, true)));
+        }
     }
 
     #[test]

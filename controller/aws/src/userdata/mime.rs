@@ -146,6 +146,7 @@ fn parameter(content_type: &str, name: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn what_is_written_can_be_read() {
@@ -154,6 +155,14 @@ mod tests {
             Part::new("application/x", "a: 1"),
         ];
         assert_eq!(read(&write(&parts)).unwrap(), parts);
+    }
+
+    proptest! {
+        #[test]
+        fn any_parts_survive(contents in prop::collection::vec("[-/=a\n ]{0,40}", 0..4)) {
+            let parts: Vec<Part> = contents.into_iter().map(|content| Part::new("text/plain", content)).collect();
+            prop_assert_eq!(read(&write(&parts)).unwrap(), parts);
+        }
     }
 
     #[test]

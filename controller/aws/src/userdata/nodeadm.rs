@@ -27,9 +27,10 @@ fn custom_parts(custom: &str) -> Result<Vec<Part>, UserDataError> {
     if mime::is_archive(custom) {
         return mime::read(custom).map_err(|reason| UserDataError::Custom { reason });
     }
-    // A mapping is a NodeConfig; everything else is for a shell.
+    // A mapping is a NodeConfig; everything else is for a shell, a script that reads as a mapping too.
+    let is_script = custom.trim_start().starts_with("#!");
     let content_type = match serde_saphyr::from_str::<Value>(custom) {
-        Ok(Value::Object(_)) => NODE_CONFIG,
+        Ok(Value::Object(_)) if !is_script => NODE_CONFIG,
         _ => SHELL_SCRIPT,
     };
     Ok(vec![Part::new(content_type, custom)])

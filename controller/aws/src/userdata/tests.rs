@@ -2,6 +2,7 @@
 
 use super::*;
 use joiner_core::taints::Effect;
+use proptest::prelude::*;
 
 fn cluster() -> Cluster {
     Cluster {
@@ -73,6 +74,8 @@ fn al2023_takes_a_node_config_and_an_archive_of_the_user() {
         config.matches("Content-Type: application/node.eks.aws").count(),
         2
     );
+    let script = text(AmiFamily::AL2023, Some("#!/bin/sh\na: b\n"), false).unwrap();
+    assert_eq!(script.matches("Content-Type: application/node.eks.aws").count(), 1);
     let archive = "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=\"B\"\n\n--B\nContent-Type: \
                    text/x-shellscript\n\n#!/bin/sh\n--B--\n";
     let merged = text(AmiFamily::AL2023, Some(archive), false).unwrap();
@@ -183,4 +186,30 @@ fn the_api_takes_it_encoded() {
         image_version: "",
     };
     assert_eq!(render(AmiFamily::Custom, &bootstrap).unwrap().base64(), "YWI=");
+}
+
+proptest! {
+    #[test]
+    fn labels_come_through_yaml_unchanged(value in "[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?") {
+        let (cluster, kubelet) = (cluster(), KubeletConfiguration::default());
+        let labels = [("team".to_owned(), value.clone())].into();
+        let bootstrap = Bootstrap {
+            cluster: &cluster,
+            kubelet: &kubelet,
+            max_pods: 29,
+            taints: &[],
+            labels: &labels,
+            striped_local_disks: false,
+            custom: None,
+            image_version: "",
+        };
+        let data = render(AmiFamily::AL2023, &bootstrap).unwrap();
+        let parts = mime::read(data.text()).unwrap();
+        let config: serde_json::Value = serde_saphyr::from_str(&parts[0].content).unwrap();
+        prop_assert_eq!(&config["spec"]["kubelet"]["flags"][0], &format!("--node-labels=\"team={value}\""));
+        prop_assert_eq!(&config["spec"]["cluster"]["certificateAuthority"], "Q0E=");
+        let data = render(AmiFamily::Bottlerocket, &bootstrap).unwrap();
+        let settings: toml::Table = data.text().parse().unwrap();
+        prop_assert_eq!(settings["settings"]["kubernetes"]["node-labels"]["team"].as_str(), Some(value.as_str()));
+    }
 }

@@ -48,7 +48,7 @@ async fn a_region_has_types_zones_and_prices() {
 #[tokio::test]
 async fn types_of_a_class_can_be_bought_in_its_zones() {
     let cluster = cloud().cluster("catalogue");
-    let class = resolved_class(&cluster, "al2023@latest").await;
+    let class = resolved_class(cloud(), &cluster, "al2023@latest").await;
     let types = instance_types(
         facts().await,
         &class,

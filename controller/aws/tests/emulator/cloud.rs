@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
@@ -16,6 +16,8 @@ const START: Duration = Duration::from_secs(120);
 /// A running cloud.
 pub(crate) struct Cloud {
     port: u16,
+    /// Ends when our end of its standard input is closed, which happens with this process.
+    _shell: Child,
 }
 
 /// The cloud of this process; started at the first use, ended with the process.
@@ -24,7 +26,8 @@ pub(crate) fn cloud() -> &'static Cloud {
     CLOUD.get_or_init(start)
 }
 
-fn start() -> Cloud {
+/// A cloud of its own, for tests whose faults would hit others; ended when dropped.
+pub(crate) fn start() -> Cloud {
     let package = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../sandbox/aws");
     let state = tempfile::tempdir().unwrap().keep();
     let log = std::fs::File::create(state.join("log")).unwrap();
@@ -40,8 +43,6 @@ fn start() -> Cloud {
         .stderr(log)
         .spawn()
         .unwrap();
-    // Kept open until the process ends.
-    std::mem::forget(child.stdin.take());
     let begin = Instant::now();
     loop {
         let port = std::fs::read_to_string(state.join("port"))
@@ -51,7 +52,7 @@ fn start() -> Cloud {
             && let Some(Value::Object(health)) = call(port, "GET", "/_sandbox/health", "")
             && health.get("status") == Some(&json!("ok"))
         {
-            return Cloud { port };
+            return Cloud { port, _shell: child };
         }
         if begin.elapsed() > START || child.try_wait().unwrap().is_some() {
             let log = std::fs::read_to_string(state.join("log")).unwrap_or_default();

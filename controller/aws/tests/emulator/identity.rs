@@ -42,13 +42,8 @@ async fn a_profile_is_made_once_given_another_role_and_deleted() {
     let listed = profiles::list(&aws, &profiles::cluster_path(REGION, "profiles"))
         .await
         .unwrap();
-    assert_eq!(
-        listed
-            .iter()
-            .map(|profile| profile.name.clone())
-            .collect::<Vec<_>>(),
-        [first.name.clone()]
-    );
+    let names: Vec<&str> = listed.iter().map(|profile| profile.name.as_str()).collect();
+    assert_eq!(names, [first.name.as_str()]);
     let other = Wanted {
         role: "profiles-cluster".to_owned(),
         ..wanted_profile.clone()

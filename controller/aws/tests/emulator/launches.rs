@@ -1,7 +1,7 @@
 //! Launches: bought, short of capacity, given again after a lost answer, and what is left afterwards.
 
 use crate::catalogue::facts;
-use crate::cloud::cloud;
+use crate::cloud::{Cloud, cloud, start};
 use crate::selectors::tags;
 use jiff::Timestamp;
 use joiner_api::{EC2NodeClass, SecurityGroupSelectorTerm, SubnetSelectorTerm};
@@ -21,8 +21,8 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
 /// A node class of the cluster with all its selectors resolved.
-pub(crate) async fn resolved_class(cluster: &Value, alias: &str) -> NodeClass {
-    let aws = cloud().admin();
+pub(crate) async fn resolved_class(cloud: &Cloud, cluster: &Value, alias: &str) -> NodeClass {
+    let aws = cloud.admin();
     let name = cluster["name"].as_str().unwrap();
     let discovery = tags(&[("karpenter.sh/discovery", name)]);
     let mut class: EC2NodeClass = serde_json::from_value(json!({
@@ -83,9 +83,13 @@ pub(crate) struct Scene {
 }
 
 impl Scene {
-    pub(crate) async fn new(name: &str, alias: &str) -> Self {
-        let made = cloud().cluster(name);
-        let class = resolved_class(&made, alias).await;
+    async fn new(name: &str, alias: &str) -> Self {
+        Self::on(cloud(), name, alias).await
+    }
+
+    async fn on(cloud: &Cloud, name: &str, alias: &str) -> Self {
+        let made = cloud.cluster(name);
+        let class = resolved_class(cloud, &made, alias).await;
         let types = instance_types(
             facts().await,
             &class,
@@ -94,7 +98,7 @@ impl Scene {
             Timestamp::now(),
         );
         Self {
-            aws: cloud().admin(),
+            aws: cloud.admin(),
             name: name.to_owned(),
             cluster: Cluster {
                 name: name.to_owned(),
@@ -450,6 +454,42 @@ async fn a_template_that_someone_deleted_is_made_again() {
 }
 
 #[tokio::test]
+async fn a_lost_answer_and_a_refusal_cost_no_second_instance() {
+    let own = start();
+    let scene = Scene::on(&own, "faults", "al2023@latest").await;
+    let launcher = Launcher::new(scene.aws.clone(), &scene.name);
+    let plan = scene.plan(&of(&["m5.large"], "on-demand"));
+    let claims = [claim("default-ggggg")];
+    let order = scene.order(&claims, &plan);
+    let now = Timestamp::now();
+    let out = Unavailable::default();
+
+    let throttled = own.fault(&json!({
+        "kind": "throttle", "match": {"action": "ec2:CreateFleet"}, "times": 1
+    }));
+    let error = launcher.launch(&order, &out, now).await.unwrap_err();
+    assert!(matches!(error, LaunchError::Throttled { .. }), "{error:?}");
+    drop(throttled);
+    assert!(instances::list(&scene.aws, &scene.name).await.unwrap().is_empty());
+
+    let lost = own.fault(&json!({
+        "kind": "lost-response", "match": {"action": "ec2:CreateFleet"}, "times": 1
+    }));
+    let error = launcher.launch(&order, &out, now).await.unwrap_err();
+    assert!(matches!(error, LaunchError::Other { .. }), "{error:?}");
+    drop(lost);
+    let bought = instances::list(&scene.aws, &scene.name).await.unwrap();
+    let [instance] = bought.as_slice() else {
+        panic!("{bought:?}")
+    };
+    let found = find_lost(&bought, &BTreeSet::new(), &claims);
+    assert_eq!(found["default-ggggg"].id, instance.id);
+    let again = launcher.launch(&order, &out, now).await.unwrap();
+    assert_eq!(again.bought[0].instance_id, instance.id);
+    assert_eq!(instances::list(&scene.aws, &scene.name).await.unwrap().len(), 1);
+}
+
+#[tokio::test]
 async fn a_validation_buys_nothing() {
     let scene = Scene::new("throttled", "al2023@latest").await;
     let launcher = Launcher::new(scene.aws.clone(), &scene.name);
@@ -572,24 +612,4 @@ async fn the_controllers_policy_allows_all_that_it_does_and_no_more() {
     };
     assert_eq!(reason, "CreateLaunchTemplateAuthCheckFailed");
     assert!(message.contains("ec2:CreateLaunchTemplate"), "{message}");
-}
-
-#[tokio::test]
-async fn zz_wide() {
-    let scene = Scene::new("wide", "al2023@latest").await;
-    let launcher = Launcher::new(scene.aws.clone(), &scene.name);
-    for (what, requirements) in [
-        ("od cmr", vec![Requirement::is("karpenter.sh/capacity-type", "on-demand"), Requirement::is_in("karpenter.k8s.aws/instance-category", ["c", "m", "r"])]),
-        ("spot all", vec![Requirement::is("karpenter.sh/capacity-type", "spot")]),
-        ("all", vec![]),
-    ] {
-        let plan = scene.plan(&requirements);
-        let claims = [claim(&format!("wide-{}", what.replace(' ', "-")))];
-        let order = scene.order(&claims, &plan);
-        let t = std::time::Instant::now();
-        let n = launcher.prepare(&order, &Unavailable::default(), Timestamp::now()).await.unwrap();
-        let a = t.elapsed();
-        let launched = launcher.launch(&order, &Unavailable::default(), Timestamp::now()).await.unwrap();
-        eprintln!("WIDE {what}: {} choices, {n} templates in {a:?}, fleet in {:?}: {:?}", plan.choices.len(), t.elapsed() - a, launched.bought[0].instance_type);
-    }
 }

@@ -108,15 +108,8 @@ async fn security_groups_are_found_by_tags_ids_and_names() {
         },
     ] {
         let found = security_groups(&aws, std::slice::from_ref(&term)).await.unwrap();
-        assert_eq!(
-            found
-                .found
-                .iter()
-                .map(|group| group.id.clone())
-                .collect::<Vec<_>>(),
-            [id.clone()],
-            "{term:?}"
-        );
+        let ids: Vec<&str> = found.found.iter().map(|group| group.id.as_str()).collect();
+        assert_eq!(ids, [id.as_str()], "{term:?}");
     }
     let none = SecurityGroupSelectorTerm {
         name: Some("nobody".to_owned()),

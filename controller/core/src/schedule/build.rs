@@ -20,7 +20,7 @@ use crate::well_known;
 pub(super) type Lists = BTreeMap<(usize, Vec<usize>), Arc<[Text]>>;
 
 pub(super) fn claim(
-    opened: &Opened,
+    opened: &Opened<'_>,
     offer: &Offer<'_>,
     policy: MinValuesPolicy,
     lists: &mut Lists,
@@ -66,7 +66,7 @@ pub(super) fn claim(
         pool: pool.name.clone(),
         pool_uid: pool.uid.clone(),
         class: pool.class.clone(),
-        pods: opened.pods.clone(),
+        pods: opened.pods.iter().map(|pod| pod.key.clone()).collect(),
         requirements,
         instance_types,
         requests: opened.total.plus(&daemons.unwrap_or_else(Resources::new)),
@@ -84,7 +84,10 @@ pub(super) fn claim(
 /// The labels of the claim: the pool's, and of the labels that no instance type says a value that the requirements
 /// allow. Which one is the first, so that it is the same every time.
 fn labels(mut labels: Labels, requirements: &Requirements) -> Labels {
-    for requirement in requirements.iter().filter(|it| !well_known::is_well_known(it.key())) {
+    for requirement in requirements
+        .iter()
+        .filter(|it| !well_known::is_well_known(it.key()))
+    {
         if let Some(value) = some_value(requirement) {
             labels.entry(requirement.key().clone()).or_insert(value);
         }
@@ -97,7 +100,14 @@ fn some_value(requirement: &Requirement) -> Option<Text> {
     match (requirement.values(), requirement.absence()) {
         (Values::Only(values), _) => values.first().cloned(),
         (Values::AllBut { .. }, Absence::Allowed) => None,
-        (Values::AllBut { excluded, at_least, at_most }, Absence::Refused) => {
+        (
+            Values::AllBut {
+                excluded,
+                at_least,
+                at_most,
+            },
+            Absence::Refused,
+        ) => {
             // One more number than there are exclusions is enough to find one that is not excluded.
             let tries = i64::try_from(excluded.len()).unwrap_or(0);
             let near = |step: i64| match (at_least, at_most) {

@@ -76,6 +76,11 @@ pub enum Misfit {
         /// How many the pool wants.
         wanted: u32,
     },
+    /// A rule about where other pods are leaves no place.
+    Topology {
+        /// Which rule, in words.
+        rule: Text,
+    },
     /// A daemon on every node of the pool takes a port that the pod wants.
     Port {
         /// The port.

@@ -92,17 +92,22 @@ impl<'a> Offer<'a> {
             return Rc::clone(known);
         }
         let requirements = self.template.and(wanted);
-        // A label that is asked for must come from somewhere: the pool, the type or the offering.
-        let asked: Vec<&Text> = wanted
+        // A well-known label that must be there has to come from somewhere: the pool's labels, type or offering.
+        let own = self.pool.template_labels();
+        let asked: Vec<&Text> = requirements
             .iter()
-            .filter(|wanted| wanted.absence() == Absence::Refused && self.template.get(wanted.key()).is_none())
+            .filter(|wanted| wanted.absence() == Absence::Refused && well_known::is_well_known(wanted.key()))
             .map(Requirement::key)
-            .filter(|key| !well_known::is_said_by_offerings(key))
+            .filter(|key| !well_known::is_said_by_offerings(key) && !own.contains_key(*key))
             .collect();
         let says = |it: &InstanceType| asked.iter().all(|key| it.requirements.get(key).is_some());
         let price = |kind: &Kind<'_>| {
             let suits = kind.it.suits(&requirements) && says(kind.it);
-            if suits { kind.it.cheapest(&requirements) } else { None }
+            if suits {
+                kind.it.cheapest(&requirements)
+            } else {
+                None
+            }
         };
         let prices = self.kinds.iter().map(price).collect();
         let profile = Rc::new(Profile { requirements, prices });

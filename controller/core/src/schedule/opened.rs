@@ -1,17 +1,24 @@
 //! Claims opened in this round, and what is left on them.
 
+use std::collections::BTreeSet;
+
 use super::flexibility;
-use super::offer::{Offer, Profile};
+use super::offer::{Kind, Offer, Profile};
 use super::shape::Shape;
+use super::topology::{self, Site};
+use crate::catalogue::Offering;
+use crate::launch::values_of;
 use crate::money::Price;
-use crate::requirements::{Requirements, Undefined};
+use crate::requirements::{Requirement, Requirements, Undefined, Values};
 use crate::resources::Resources;
-use crate::snapshot::{HostPort, MinValuesPolicy, Pod, PodKey};
+use crate::snapshot::{HostPort, MinValuesPolicy, Pod};
 use crate::taints::{Taint, untolerated};
+use crate::text::Text;
+use crate::well_known;
 
 /// A claim to be made.
 #[derive(Clone)]
-pub(super) struct Opened {
+pub(super) struct Opened<'a> {
     /// Index of the offer.
     pub(super) offer: usize,
     /// What its pods ask of labels.
@@ -23,15 +30,16 @@ pub(super) struct Opened {
     /// What its pods ask for.
     pub(super) total: Resources,
     pub(super) ports: Vec<HostPort>,
-    pub(super) pods: Vec<PodKey>,
+    pub(super) pods: Vec<&'a Pod>,
 }
 
-impl Opened {
+impl<'a> Opened<'a> {
     /// Takes as many of `pods` as fit in what is left on the kind it was opened for; how many.
     pub(super) fn take(
         &mut self,
         shape: &Shape<'_>,
-        pods: &[&Pod],
+        pods: &[&'a Pod],
+        lonely: bool,
         offer: &mut Offer<'_>,
         policy: MinValuesPolicy,
     ) -> usize {
@@ -43,7 +51,12 @@ impl Opened {
         }
         let mut count = 0;
         let (mut total, mut ports) = (self.total.clone(), self.ports.clone());
-        for _ in pods {
+        let room = if shape.alone {
+            topology::room(shape, &self.pods, lonely)
+        } else {
+            usize::MAX
+        };
+        for _ in pods.iter().take(room) {
             let more = total.plus(shape.requests);
             let collides = shape
                 .placement
@@ -82,11 +95,55 @@ impl Opened {
         0
     }
 
-    fn add(&mut self, total: Resources, ports: Vec<HostPort>, pods: &[&Pod]) -> usize {
+    /// The claim as rules over the labels `keys` see it.
+    pub(super) fn site(&self, shape: &Shape<'_>, keys: &BTreeSet<&'a Text>, offer: &Offer<'a>) -> Site<'a> {
+        let requirements = offer.template.and(&self.wanted);
+        let kinds = || self.kinds.iter().map(|kind| &offer.kinds[*kind]);
+        let suits = |wanted: &Requirements| requirements.is_compatible(wanted, Undefined::WellKnownOpen);
+        Site {
+            pods: self.pods.clone(),
+            values: keys
+                .iter()
+                .map(|key| (*key, values(key, &requirements, kinds())))
+                .collect(),
+            suits: shape.alternatives.iter().any(suits),
+            borne: !untolerated(&offer.pool.taints, &shape.placement.tolerations).any(Taint::is_hard),
+        }
+    }
+
+    fn add(&mut self, total: Resources, ports: Vec<HostPort>, pods: &[&'a Pod]) -> usize {
         (self.total, self.ports) = (total, ports);
-        self.pods.extend(pods.iter().map(|pod| pod.key.clone()));
+        self.pods.extend(pods);
         pods.len()
     }
+}
+
+/// The values that the label `key` may take on a node of these kinds under `requirements`.
+pub(super) fn values<'k>(
+    key: &Text,
+    requirements: &Requirements,
+    kinds: impl Iterator<Item = &'k Kind<'k>>,
+) -> BTreeSet<Text> {
+    let by_pool = !well_known::is_said_by_offerings(key) && !well_known::is_said_by_types(key);
+    if let (true, Some(Values::Only(values))) = (by_pool, requirements.get(key).map(Requirement::values)) {
+        return values.clone();
+    }
+    let allowed = |value: &Text| {
+        requirements
+            .get(key)
+            .is_none_or(|wanted| wanted.allows(Some(value)))
+    };
+    let of_kind = |kind: &'k Kind<'k>| -> Vec<Text> {
+        if well_known::is_said_by_offerings(key) {
+            let offered = kind.it.offerings_for(requirements).map(Offering::requirements);
+            offered
+                .filter_map(|labels| labels.get(key)?.single().cloned())
+                .collect()
+        } else {
+            values_of(kind.it, key).cloned().collect()
+        }
+    };
+    kinds.flat_map(of_kind).filter(allowed).collect()
 }
 
 /// The kinds that carry `total` under `profile`, of those that `among` lets through, cheapest first.

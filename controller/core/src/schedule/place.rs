@@ -1,12 +1,14 @@
 //! Places that are there: nodes, and claims on their way.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::offer::{possible_types, suits};
 use super::shape::Shape;
+use super::topology::{self, Site};
 use crate::catalogue::{Catalogue, InstanceType};
-use crate::requirements::{Requirements, Undefined};
+use crate::launch::values_of;
+use crate::requirements::{Requirement, Requirements, Undefined, Values};
 use crate::resources::Resources;
 use crate::snapshot::{HostPort, Node, Owner, Phase, Pod, PodKey, Snapshot};
 use crate::taints::{Taint, untolerated};
@@ -21,6 +23,8 @@ pub(super) struct Place<'a> {
     taints: Vec<Taint>,
     free: Resources,
     ports: Vec<HostPort>,
+    /// The pods that are here, promised, or sent here in this round.
+    there: Vec<&'a Pod>,
     /// For a claim without an instance: what it may become.
     types: Vec<&'a InstanceType>,
 }
@@ -33,7 +37,7 @@ pub(super) fn places<'a>(snapshot: &'a Snapshot, catalogue: &'a Catalogue) -> Ve
         .iter()
         .filter(|node| node.is_going())
         .flat_map(|node| &node.pods);
-    let waiting: BTreeMap<&PodKey, &Pod> = leaving
+    let waiting: BTreeMap<&PodKey, &'a Pod> = leaving
         .chain(&snapshot.pending)
         .filter(|pod| pod.deletion.is_none())
         .map(|pod| (&pod.key, &**pod))
@@ -53,7 +57,7 @@ impl<'a> Place<'a> {
         node: &'a Node,
         snapshot: &'a Snapshot,
         catalogue: &'a Catalogue,
-        waiting: &BTreeMap<&PodKey, &Pod>,
+        waiting: &BTreeMap<&PodKey, &'a Pod>,
     ) -> Option<Place<'a>> {
         let (phase, labels, taints) = (node.phase(), node.requirements(), node.taints());
         let undefined = if phase == Phase::Planned {
@@ -77,16 +81,23 @@ impl<'a> Place<'a> {
             .map(|pod| &pod.requests)
             .sum();
         let mut taken = node.used().plus(&expected.minus(&there).at_least_zero());
+        let mut company: Vec<&'a Pod> = node
+            .pods
+            .iter()
+            .map(|pod| &**pod)
+            .filter(|pod| pod.is_running())
+            .collect();
         // What earlier decisions sent here and has not come yet.
         let here = |key: &&PodKey| node.pods.iter().any(|pod| pod.key == **key);
         for pod in node
             .nominated
             .iter()
             .filter(|key| !here(key))
-            .filter_map(|key| waiting.get(key))
+            .filter_map(|key| waiting.get(key).copied())
         {
             taken.add(&pod.requests);
             ports.extend(pod.placement.host_ports.iter().cloned());
+            company.push(pod);
         }
         ports.extend(
             node.pods
@@ -118,18 +129,24 @@ impl<'a> Place<'a> {
             taints,
             free,
             ports,
+            there: company,
             types,
         })
     }
 
-    /// Takes as many of `pods` as fit, which are alike; how many.
-    pub(super) fn take(&mut self, shape: &Shape<'_>, pods: &[&Pod]) -> usize {
+    /// Takes as many of `pods` as fit, which are alike; how many. For `lonely` see [`topology::room`].
+    pub(super) fn take(&mut self, shape: &Shape<'_>, pods: &[&'a Pod], lonely: bool) -> usize {
         if !shape.requests.fits(&self.free) || !self.accepts(shape) {
             return 0;
         }
         let ports = &shape.placement.host_ports;
+        let room = if shape.alone {
+            topology::room(shape, &self.there, lonely)
+        } else {
+            usize::MAX
+        };
         let mut taken = 0;
-        for pod in pods {
+        for pod in pods.iter().take(room) {
             let collides = ports
                 .iter()
                 .any(|port| self.ports.iter().any(|there| there.conflicts(port)));
@@ -139,15 +156,50 @@ impl<'a> Place<'a> {
             self.free = self.free.minus(shape.requests);
             self.ports.extend(ports.iter().cloned());
             self.pods.push(pod.key.clone());
+            self.there.push(pod);
             taken += 1;
         }
         taken
     }
 
-    fn accepts(&self, shape: &Shape<'_>) -> bool {
-        if untolerated(&self.taints, &shape.placement.tolerations).any(Taint::is_hard) {
-            return false;
+    /// The place as rules over the labels `keys` see it.
+    pub(super) fn site(&self, shape: &Shape<'_>, keys: &BTreeSet<&'a Text>) -> Site<'a> {
+        let values = |key: &Text| match (self.labels.get(key).map(Requirement::values), self.phase) {
+            (Some(Values::Only(values)), _) => values.clone(),
+            (_, Phase::Planned) => self
+                .types
+                .iter()
+                .flat_map(|it| values_of(it, key))
+                .cloned()
+                .collect(),
+            _ => BTreeSet::new(),
+        };
+        Site {
+            pods: self.there.clone(),
+            values: keys
+                .iter()
+                .map(|key| (*key, values(key)))
+                .filter(|(_, values)| !values.is_empty())
+                .collect(),
+            suits: self.suits_labels(shape),
+            borne: self.bears(shape),
         }
+    }
+
+    pub(super) fn there(&self) -> &[&'a Pod] {
+        &self.there
+    }
+
+    /// Whether one pod of the shape could be here, room aside.
+    pub(super) fn accepts(&self, shape: &Shape<'_>) -> bool {
+        self.bears(shape) && self.suits_labels(shape)
+    }
+
+    fn bears(&self, shape: &Shape<'_>) -> bool {
+        !untolerated(&self.taints, &shape.placement.tolerations).any(Taint::is_hard)
+    }
+
+    fn suits_labels(&self, shape: &Shape<'_>) -> bool {
         shape.alternatives.iter().any(|wanted| match self.phase {
             Phase::Planned => self.promises(wanted),
             _ => self.labels.is_compatible(wanted, Undefined::Missing),

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use super::misfit::Misfit;
+use super::topology;
 use crate::eviction::{guards, needs_another_node};
 use crate::requirements::{Requirement, Requirements};
 use crate::resources::{ResourceName, Resources};
-use crate::snapshot::{Node, NodeTerm, Placement, Pod, PodKey, PodTerm, Snapshot, Strength};
+use crate::snapshot::{NodeTerm, Placement, Pod, PodKey, PodTerm, Snapshot, Strength};
 use crate::text::{Labels, Text};
 
 /// Pods that are alike, oldest first.
@@ -23,6 +24,8 @@ pub(super) struct Shape<'a> {
     pub(super) refusal: Vec<Misfit>,
     /// Wishes that are not looked at.
     pub(super) relaxed: Arc<[Text]>,
+    /// Whether it is bound to other pods, or some pod wants to be apart from it; it then opens claims for itself.
+    pub(super) alone: bool,
 }
 
 /// What pods are grouped by, in the order in which groups are decided on: most important first, then those that are
@@ -33,12 +36,6 @@ type Key<'a> = (
     &'a Placement,
     Option<(&'a Text, &'a Labels)>,
 );
-
-/// A running pod that keeps others away from its place.
-struct Repeller<'a> {
-    term: &'a PodTerm,
-    place: &'a Text,
-}
 
 /// The pods to decide on, grouped, in the order of decision. These are pending pods that no earlier decision has sent
 /// somewhere, and the movable pods of nodes that go.
@@ -61,11 +58,21 @@ pub(super) fn shapes<'a>(snapshot: &'a Snapshot, now: Timestamp) -> Vec<Shape<'a
         .flat_map(|node| &node.pods)
         .map(|pod| &**pod)
         .filter(|pod| moves(pod, snapshot, now));
-    let repellers = repellers(snapshot);
+    let to_decide = || pending.clone().chain(moving.clone());
+    let running = snapshot
+        .nodes
+        .iter()
+        .flat_map(|node| &node.pods)
+        .map(|pod| &**pod);
+    let apart: Vec<&PodTerm> = to_decide()
+        .chain(running)
+        .flat_map(|pod| &pod.placement.anti_affinity)
+        .collect();
+    let bound = !apart.is_empty() || to_decide().any(|pod| topology::is_bound(&pod.placement));
 
     let mut groups: BTreeMap<Key<'a>, Vec<&'a Pod>> = BTreeMap::new();
-    for pod in pending.chain(moving).filter(|pod| !nominated.contains(&pod.key)) {
-        let identity = (!repellers.is_empty()).then_some((&pod.key.namespace, &pod.labels));
+    for pod in to_decide().filter(|pod| !nominated.contains(&pod.key)) {
+        let identity = bound.then_some((&pod.key.namespace, &pod.labels));
         let size = (
             pod.priority,
             pod.requests.get(&ResourceName::Cpu),
@@ -81,16 +88,16 @@ pub(super) fn shapes<'a>(snapshot: &'a Snapshot, now: Timestamp) -> Vec<Shape<'a
         .filter_map(|mut pods| {
             pods.sort_by(|a, b| (a.created, &a.key).cmp(&(b.created, &b.key)));
             pods.dedup_by(|a, b| a.key == b.key);
-            shape(pods, &repellers)
+            shape(pods, &apart)
         })
         .collect()
 }
 
-fn shape<'a>(pods: Vec<&'a Pod>, repellers: &[Repeller<'a>]) -> Option<Shape<'a>> {
+fn shape<'a>(pods: Vec<&'a Pod>, apart: &[&PodTerm]) -> Option<Shape<'a>> {
     let first = *pods.first()?;
     let placement = &first.placement;
     let mut refusal = unsupported(placement);
-    let mut alternatives = alternatives(placement);
+    let alternatives = alternatives(placement);
     if alternatives.is_empty() {
         let what = match placement
             .node_affinity
@@ -103,17 +110,7 @@ fn shape<'a>(pods: Vec<&'a Pod>, repellers: &[Repeller<'a>]) -> Option<Shape<'a>
         };
         refusal.push(Misfit::Unsupported { what: what.into() });
     }
-    let mut kept_away: BTreeMap<&Text, BTreeSet<&Text>> = BTreeMap::new();
-    for repeller in repellers.iter().filter(|it| repels(it, first)) {
-        kept_away
-            .entry(&repeller.term.topology_key)
-            .or_default()
-            .insert(repeller.place);
-    }
-    for (key, places) in kept_away {
-        let elsewhere = Requirement::is_not_in(key.clone(), places.into_iter().cloned());
-        alternatives.iter_mut().for_each(|all| all.add(elsewhere.clone()));
-    }
+    let alone = topology::is_bound(placement) || apart.iter().any(|term| topology::means(term, first));
     let relaxed = relaxed(placement);
     Some(Shape {
         requests: &first.requests,
@@ -121,6 +118,7 @@ fn shape<'a>(pods: Vec<&'a Pod>, repellers: &[Repeller<'a>]) -> Option<Shape<'a>
         alternatives,
         refusal,
         relaxed,
+        alone,
         pods,
     })
 }
@@ -159,35 +157,13 @@ fn alternatives(placement: &Placement) -> Vec<Requirements> {
     all
 }
 
-/// What a placement asks for that is not decided on yet. Refusing is better than a node on which the scheduler will
-/// not put the pod.
+/// What a placement asks for that no node can give.
 fn unsupported(placement: &Placement) -> Vec<Misfit> {
-    let because = |what: String| Misfit::Unsupported { what: what.into() };
-    let mut all: Vec<Misfit> = placement
+    placement
         .unsupported
         .iter()
-        .map(|what| because(what.to_string()))
-        .collect();
-    let required = placement
-        .spread
-        .iter()
-        .filter(|spread| spread.strength == Strength::Required);
-    all.extend(
-        required.map(|spread| because(format!("required topology spread over {}", spread.topology_key))),
-    );
-    all.extend(
-        placement
-            .affinity
-            .iter()
-            .map(|term| because(format!("required pod affinity on {}", term.topology_key))),
-    );
-    all.extend(
-        placement
-            .anti_affinity
-            .iter()
-            .map(|term| because(format!("required pod anti-affinity on {}", term.topology_key))),
-    );
-    all
+        .map(|what| Misfit::Unsupported { what: what.clone() })
+        .collect()
 }
 
 fn relaxed(placement: &Placement) -> Arc<[Text]> {
@@ -216,25 +192,23 @@ fn relaxed(placement: &Placement) -> Arc<[Text]> {
         .collect()
 }
 
-fn repellers(snapshot: &Snapshot) -> Vec<Repeller<'_>> {
-    let of_node = |node: &'_ Node| node.labels().is_some() && !node.is_going();
-    let mut all = Vec::new();
-    for node in snapshot.nodes.iter().filter(|node| of_node(node)) {
-        let Some(labels) = node.labels() else { continue };
-        for pod in node.pods.iter().filter(|pod| pod.is_running()) {
-            for term in &pod.placement.anti_affinity {
-                let Some(place) = labels.get(&term.topology_key) else {
-                    continue;
-                };
-                all.push(Repeller { term, place });
-            }
+impl<'a> Shape<'a> {
+    /// Some of its pods, of whose node more is asked.
+    pub(super) fn part(&self, pods: Vec<&'a Pod>, more: &[Requirement]) -> Shape<'a> {
+        let narrowed = |all: &Requirements| {
+            more.iter().fold(all.clone(), |mut all, one| {
+                all.add(one.clone());
+                all
+            })
+        };
+        Shape {
+            pods,
+            requests: self.requests,
+            placement: self.placement,
+            alternatives: self.alternatives.iter().map(narrowed).collect(),
+            refusal: Vec::new(),
+            relaxed: [].into(),
+            alone: true,
         }
     }
-    all
-}
-
-fn repels(repeller: &Repeller<'_>, pod: &Pod) -> bool {
-    let namespaces = repeller.term.namespaces.as_ref();
-    namespaces.is_none_or(|all| all.contains(&pod.key.namespace))
-        && repeller.term.selector.selects(&pod.labels)
 }

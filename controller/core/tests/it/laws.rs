@@ -3,7 +3,10 @@
 use joiner_core::requirements::Requirement;
 use joiner_core::resources::Resources;
 use joiner_core::schedule::{Misfit, schedule};
-use joiner_core::snapshot::{MinValuesPolicy, Node, NodeTerm, Pod, PodKey, Pool};
+use joiner_core::snapshot::{
+    InclusionPolicy, MinValuesPolicy, Node, NodeTerm, Pod, PodKey, PodSelector, PodTerm, Pool, Spread,
+    Strength,
+};
 use joiner_core::taints::{Effect, Taint, Toleration};
 use proptest::prelude::*;
 
@@ -25,6 +28,67 @@ fn wish() -> impl Strategy<Value = Option<Requirement>> {
         1 => Just(Some(Requirement::is("topology.k8s.aws/zone-id", "usw2-azb"))),
         1 => prop_oneof![Just("a"), Just("b")].prop_map(|team| Some(Requirement::is("team", team))),
     ]
+}
+
+/// A rule that binds pods of the apps a and b to others.
+fn bond() -> impl Strategy<Value = Option<Bond>> {
+    let key = || prop_oneof![Just(ZONE), Just("kubernetes.io/hostname")];
+    let of = || prop_oneof![Just("a"), Just("b")];
+    prop_oneof![
+        4 => Just(None),
+        1 => (key(), of(), 1u32..3).prop_map(|(key, of, skew)| Some(Bond::Spread(key, of, skew))),
+        1 => (key(), of()).prop_map(|(key, of)| Some(Bond::Apart(key, of))),
+        1 => (key(), of()).prop_map(|(key, of)| Some(Bond::Together(key, of))),
+    ]
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Bond {
+    Spread(&'static str, &'static str, u32),
+    Apart(&'static str, &'static str),
+    Together(&'static str, &'static str),
+}
+
+fn bind(pod: &mut Pod, bond: Bond) {
+    let selector = |of: &str| PodSelector {
+        labels: [Requirement::is("app", of)].into_iter().collect(),
+        matches_nothing: false,
+    };
+    let term = |key: &str, of: &str| PodTerm {
+        topology_key: key.into(),
+        selector: selector(of),
+        namespaces: None,
+    };
+    match bond {
+        Bond::Apart(key, of) => pod.placement.anti_affinity.push(term(key, of)),
+        Bond::Together(key, of) => pod.placement.affinity.push(term(key, of)),
+        Bond::Spread(key, of, max_skew) => pod.placement.spread.push(Spread {
+            topology_key: key.into(),
+            max_skew,
+            strength: Strength::Required,
+            selector: selector(of),
+            min_domains: None,
+            node_affinity_policy: InclusionPolicy::Honor,
+            node_taints_policy: InclusionPolicy::Ignore,
+        }),
+    }
+}
+
+fn bound_pod() -> impl Strategy<Value = Pod> {
+    (
+        some_pod(),
+        bond(),
+        bond(),
+        prop_oneof![Just("a"), Just("b"), Just("c")],
+    )
+        .prop_map(|(mut pod, one, other, app)| {
+            pod.labels.insert("app".into(), app.into());
+            [one, other]
+                .into_iter()
+                .flatten()
+                .for_each(|bond| bind(&mut pod, bond));
+            pod
+        })
 }
 
 fn some_pod() -> impl Strategy<Value = Pod> {
@@ -136,10 +200,18 @@ fn some_node() -> impl Strategy<Value = Node> {
 }
 
 fn some_world() -> impl Strategy<Value = World> {
+    world_of(some_pod().boxed())
+}
+
+fn bound_world() -> impl Strategy<Value = World> {
+    world_of(bound_pod().boxed())
+}
+
+fn world_of(pod: BoxedStrategy<Pod>) -> impl Strategy<Value = World> {
     (
         prop::collection::vec(some_pool(), 0..3),
         prop::collection::vec(some_node(), 0..4),
-        prop::collection::vec((some_pod(), 1usize..12), 0..8),
+        prop::collection::vec((pod, 1usize..12), 0..8),
         prop::collection::vec(0i64..3, 0..2),
         any::<bool>(),
     )
@@ -206,9 +278,16 @@ proptest! {
         prop_assert!(violations.is_empty(), "{:#?}", violations);
     }
 
+    #[test]
+    fn every_schedule_of_bound_pods_passes_the_audit(world in bound_world()) {
+        let decided = schedule(&world.snapshot, &world.catalogue, now());
+        let violations = joiner_core::check::schedule(&world.snapshot, &world.catalogue, &decided, now());
+        prop_assert!(violations.is_empty(), "{:#?}", violations);
+    }
+
     /// The order in which the cluster is listed changes nothing.
     #[test]
-    fn the_same_cluster_gets_the_same_answer(world in some_world(), seed in any::<u64>()) {
+    fn the_same_cluster_gets_the_same_answer(world in bound_world(), seed in any::<u64>()) {
         let decided = schedule(&world.snapshot, &world.catalogue, now());
         let mut shuffled = world.snapshot.clone();
         let turn = |len: usize| if len == 0 { 0 } else { usize::try_from(seed % 7).unwrap() % len };

@@ -10,4 +10,5 @@ mod lifecycle;
 mod refusals;
 mod scheduling;
 mod terminating;
+mod topology;
 mod world;

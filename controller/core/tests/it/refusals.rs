@@ -1,7 +1,7 @@
 //! Why not, in words. What a person reads when a pod stays pending.
 
 use joiner_core::requirements::Requirement;
-use joiner_core::snapshot::{Pool, Readiness};
+use joiner_core::snapshot::{NodeTerm, Pool, Readiness};
 use joiner_core::taints::{Effect, Taint};
 
 use crate::world::{GI, MI, World, daemon, pod, pool, select, types};
@@ -71,34 +71,16 @@ fn without_pools_the_remedy_is_named() {
 
 #[test]
 fn what_is_not_supported_is_refused_rather_than_broken() {
-    use joiner_core::snapshot::{InclusionPolicy, NodeTerm, PodSelector, PodTerm, Spread, Strength};
-    let selector = PodSelector::default();
-    let mut spread = pod("spread", 100, MI);
-    spread.placement.spread.push(Spread {
-        topology_key: "topology.kubernetes.io/zone".into(),
-        max_skew: 1,
-        strength: Strength::Required,
-        selector: selector.clone(),
-        min_domains: None,
-        node_affinity_policy: InclusionPolicy::Honor,
-        node_taints_policy: InclusionPolicy::Ignore,
-    });
-    let term = PodTerm {
-        topology_key: "kubernetes.io/hostname".into(),
-        selector,
-        namespaces: None,
-    };
-    let mut apart = pod("apart", 100, MI);
-    apart.placement.anti_affinity.push(term.clone());
-    let mut together = pod("together", 100, MI);
-    together.placement.affinity.push(term);
     let mut field = pod("field", 100, MI);
     field.placement.node_affinity = Some(vec![NodeTerm {
         expressions: [].into_iter().collect(),
         fields: vec!["metadata.name".into()],
     }]);
-    let world = World::new()
-        .pool(pool("default"), types())
-        .pods([spread, apart, together, field]);
+    let mut claimed = pod("claimed", 100, MI);
+    claimed
+        .placement
+        .unsupported
+        .push("devices claimed dynamically".into());
+    let world = World::new().pool(pool("default"), types()).pods([field, claimed]);
     insta::assert_snapshot!(world.refusals().join("\n"));
 }

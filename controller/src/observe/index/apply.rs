@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use joiner_api::{EC2NodeClass, NodeClaim, NodePool};
+use joiner_api::labels::AWS_GROUP;
+use joiner_api::{EC2NodeClass, NodeClaim, NodeClassRef, NodePool};
 use joiner_core::resources::Resources;
 use joiner_core::snapshot::{PodKey, PodState};
 use joiner_core::text::Text;
@@ -124,7 +125,11 @@ impl Index {
         self.changes.disrupt.ring_plain();
     }
 
+    /// A claim of another cloud's controller is not ours to look at.
     pub(crate) fn claim(&self, object: &NodeClaim) {
+        if !is_ours(&object.spec.node_class_ref) {
+            return;
+        }
         let entry = ClaimEntry::new(object);
         let claim = entry.claim.clone();
         let mut state = self.state();
@@ -157,7 +162,11 @@ impl Index {
         self.changes.provision.ring_plain();
     }
 
+    /// A pool of another cloud's controller is not ours to look at.
     pub(crate) fn pool(&self, object: NodePool) {
+        if !is_ours(&object.spec.template.spec.node_class_ref) {
+            return;
+        }
         let (name, version): (Text, u64) = (object.name_any().into(), version(&object));
         let entry = PoolEntry::new(object);
         let mut state = self.state();
@@ -282,6 +291,8 @@ impl Index {
         self.changes.lifecycle.ring(&claim.name);
         if claim.deletion.is_some() {
             self.changes.terminate.ring(&claim.name);
+            // The pods of its node need another one, and it is ordered before they have to leave.
+            self.changes.provision.ring_plain();
         }
         if let Some(pool) = claim.pool() {
             self.changes.pools.ring(pool);
@@ -347,6 +358,10 @@ impl Index {
         drop(state);
         self.changes.provision.ring_plain();
     }
+}
+
+fn is_ours(class: &NodeClassRef) -> bool {
+    class.group == AWS_GROUP && class.kind == "EC2NodeClass"
 }
 
 impl State {

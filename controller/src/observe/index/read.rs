@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use joiner_api::EC2NodeClass;
+use joiner_core::eviction::needs_another_node;
 use joiner_core::snapshot::{Node, Parts, PodKey, Snapshot, join};
 use joiner_core::text::Text;
 
@@ -108,12 +109,32 @@ impl Index {
         self.state().pod_events.get(node).copied()
     }
 
+    /// Whether there is a pod that needs a node: one that waits, or one whose node is on its way out.
+    pub(crate) fn has_work(&self) -> bool {
+        let state = self.state();
+        if state.pods.values().any(|entry| entry.pending_since.is_some()) {
+            return true;
+        }
+        let leaving = |name: &Text| {
+            let pods = state.on_node.get(name).into_iter().flatten();
+            pods.filter_map(|key| state.pods.get(key))
+                .any(|entry| needs_another_node(&entry.pod))
+        };
+        let going = state.claims.values().map(|entry| &entry.claim);
+        let going = going.filter(|claim| claim.deletion.is_some() || state.marked.contains(&claim.name));
+        going.filter_map(|claim| claim.node_name.as_ref()).any(leaving)
+    }
+
     /// How many pods wait for a node, and since when the one that has waited longest.
+    #[cfg(test)]
     pub(crate) fn waiting(&self) -> (usize, Option<Timestamp>) {
         let state = self.state();
         let since = state.pods.values().filter_map(|entry| entry.pending_since);
         since.fold((0, None), |(count, first), since| {
-            (count + 1, Some(first.map_or(since, |first| since.min(first))))
+            (
+                count + 1,
+                Some(first.map_or(since, |first: Timestamp| since.min(first))),
+            )
         })
     }
 

@@ -121,3 +121,25 @@ fn a_pod_whose_room_was_taken_is_decided_on_anew() {
     index.pod(&pod("thief", 4, Some("ip-10-0-1-5"), "Pending"), at(3));
     assert!(index.snapshot(at(4)).nodes[0].nominated.is_empty());
 }
+
+#[test]
+fn pods_of_a_node_that_goes_are_work() {
+    let index = Index::new(Settings::default());
+    index.node(&node(1));
+    index.pod(&pod("web", 2, Some("ip-10-0-1-5"), "Running"), at(1));
+    let mut object = claim(3, Some("aws:///us-west-2a/i-1"));
+    object.status.as_mut().unwrap().node_name = Some("ip-10-0-1-5".to_owned());
+    index.claim(&object);
+    assert!(!index.has_work());
+    index.mark(&"default-abcde".into());
+    assert!(index.has_work());
+}
+
+#[test]
+fn claims_of_other_clouds_are_not_ours() {
+    let index = Index::new(Settings::default());
+    let mut object = claim(1, None);
+    object.spec.node_class_ref.group = "karpenter.azure.com".to_owned();
+    index.claim(&object);
+    assert!(index.snapshot(at(0)).nodes.is_empty());
+}

@@ -1,6 +1,6 @@
 //! Visits every attribute of a planned value together with what the configuration and the state have there.
 
-use crate::path::AttributePath;
+use crate::path::{AttributePath, Step};
 use crate::schema::{Attribute, NestedBlock, Nesting, Schema, Shape};
 use crate::value::Value;
 
@@ -24,6 +24,7 @@ pub(crate) enum Next {
 static NULL: Value = Value::Null;
 
 /// Visits parents before their nested attributes. A visitor may change the planned value, the nested part of it included.
+/// What is within a set has the set's own path: there are no paths into sets.
 pub(crate) fn walk(
     schema: &Schema,
     config: &Value,
@@ -31,17 +32,8 @@ pub(crate) fn walk(
     planned: &mut Value,
     visit: &mut dyn FnMut(&Site<'_>, &mut Value) -> Next,
 ) {
-    object(
-        &schema.attributes,
-        &schema.blocks,
-        Triple {
-            config,
-            prior,
-            planned,
-        },
-        &AttributePath::root(),
-        visit,
-    );
+    let at = Triple { config, prior, planned };
+    object(&schema.attributes, &schema.blocks, at, &Place::root(), visit);
 }
 
 struct Triple<'a> {
@@ -50,50 +42,51 @@ struct Triple<'a> {
     planned: &'a mut Value,
 }
 
+/// A path that stops growing at a set.
+#[derive(Clone)]
+struct Place {
+    path: AttributePath,
+    in_set: bool,
+}
+
+impl Place {
+    fn root() -> Self {
+        Self { path: AttributePath::root(), in_set: false }
+    }
+
+    fn step(&self, step: Step) -> Self {
+        if self.in_set { self.clone() } else { Self { path: self.path.step(step), in_set: false } }
+    }
+
+    fn into_set(&self) -> Self {
+        Self { path: self.path.clone(), in_set: true }
+    }
+}
+
 fn object(
     attributes: &[Attribute],
     blocks: &[NestedBlock],
     at: Triple<'_>,
-    path: &AttributePath,
+    place: &Place,
     visit: &mut dyn FnMut(&Site<'_>, &mut Value) -> Next,
 ) {
-    let Value::Object(members) = at.planned else {
-        return;
-    };
+    let Value::Object(members) = at.planned else { return };
     for attribute in attributes {
         let planned = members.entry(attribute.name.clone()).or_default();
-        let (config, prior) = (
-            at.config.attribute(&attribute.name),
-            at.prior.attribute(&attribute.name),
-        );
-        let site = Site {
-            attribute,
-            path: path.attribute(attribute.name.as_str()),
-            config,
-            prior,
-        };
+        let (config, prior) = (at.config.attribute(&attribute.name), at.prior.attribute(&attribute.name));
+        let place = place.step(Step::Attribute(attribute.name.clone()));
+        let site = Site { attribute, path: place.path.clone(), config, prior };
         if visit(&site, planned) == Next::Skip {
             continue;
         }
         if let Shape::Nested(nesting, nested) = &attribute.shape {
-            each_element(
-                *nesting,
-                Triple {
-                    config,
-                    prior,
-                    planned,
-                },
-                &site.path,
-                &mut |at, path| {
-                    object(nested, &[], at, path, visit);
-                },
-            );
+            each_element(*nesting, Triple { config, prior, planned }, &place, &mut |at, place| {
+                object(nested, &[], at, place, visit);
+            });
         }
     }
     for block in blocks {
-        let Some(planned) = members.get_mut(&block.name) else {
-            continue;
-        };
+        let Some(planned) = members.get_mut(&block.name) else { continue };
         let (config, prior) = (at.config.attribute(&block.name), at.prior.attribute(&block.name));
         let nesting = match planned {
             Value::List(_) => Nesting::List,
@@ -101,75 +94,36 @@ fn object(
             Value::Map(_) => Nesting::Map,
             _ => Nesting::Single,
         };
-        let path = path.attribute(block.name.as_str());
-        each_element(
-            nesting,
-            Triple {
-                config,
-                prior,
-                planned,
-            },
-            &path,
-            &mut |at, path| {
-                object(&block.attributes, &block.blocks, at, path, visit);
-            },
-        );
+        let place = place.step(Step::Attribute(block.name.clone()));
+        each_element(nesting, Triple { config, prior, planned }, &place, &mut |at, place| {
+            object(&block.attributes, &block.blocks, at, place, visit);
+        });
     }
 }
 
-fn each_element(
-    nesting: Nesting,
-    at: Triple<'_>,
-    path: &AttributePath,
-    visit: &mut dyn FnMut(Triple<'_>, &AttributePath),
-) {
-    let Triple {
-        config,
-        prior,
-        planned,
-    } = at;
+fn each_element(nesting: Nesting, at: Triple<'_>, place: &Place, visit: &mut dyn FnMut(Triple<'_>, &Place)) {
+    let Triple { config, prior, planned } = at;
     match (nesting, planned) {
-        (Nesting::Single, planned) => visit(
-            Triple {
-                config,
-                prior,
-                planned,
-            },
-            path,
-        ),
+        (Nesting::Single, planned) => visit(Triple { config, prior, planned }, place),
         (_, Value::List(elements)) => {
             for (index, planned) in elements.iter_mut().enumerate() {
-                let at = Triple {
-                    config: element(config, index),
-                    prior: element(prior, index),
-                    planned,
-                };
-                visit(at, &path.index(index));
+                let at = Triple { config: element(config, index), prior: element(prior, index), planned };
+                visit(at, &place.step(Step::Index(index)));
             }
         }
         (_, Value::Map(elements)) => {
             for (key, planned) in elements.iter_mut() {
-                let at = Triple {
-                    config: member(config, key),
-                    prior: member(prior, key),
-                    planned,
-                };
-                visit(at, &path.key(key.as_str()));
+                let at = Triple { config: member(config, key), prior: member(prior, key), planned };
+                visit(at, &place.step(Step::Key(key.clone())));
             }
         }
         (_, Value::Set(elements)) => {
             let mut changed = std::mem::take(elements);
+            let place = place.into_set();
             for planned in &mut changed {
                 let config = source(config, planned);
                 let prior = source(prior, if config.is_null() { planned } else { config });
-                visit(
-                    Triple {
-                        config,
-                        prior,
-                        planned,
-                    },
-                    path,
-                );
+                visit(Triple { config, prior, planned }, &place);
             }
             if let Value::Set(sorted) = Value::set(changed) {
                 *elements = sorted;

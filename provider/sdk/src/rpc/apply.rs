@@ -22,6 +22,21 @@ pub(super) async fn apply<P: Provider>(
     service: &Service<P>,
     request: proto::apply_resource_change::Request,
 ) -> Result<Response, Diagnostics> {
+    // Whatever fails: an answer without a state would make the core forget an object that is there.
+    let kept = (request.prior_state.clone(), request.planned_private.clone(), request.planned_identity.clone());
+    Ok(change(service, request).await.unwrap_or_else(|failure| Response {
+        new_state: kept.0,
+        private: kept.1,
+        new_identity: kept.2,
+        diagnostics: failure.to_proto(),
+        ..Default::default()
+    }))
+}
+
+async fn change<P: Provider>(
+    service: &Service<P>,
+    request: proto::apply_resource_change::Request,
+) -> Result<Response, Diagnostics> {
     let resource = service.resource(&request.type_name)?;
     let (schema, identity_schema) = (resource.schema(), resource.identity_schema());
     let ty = schema.ty();
@@ -68,7 +83,8 @@ pub(super) async fn apply<P: Provider>(
         }
     };
     if !prior.is_null() {
-        unchanged(before.identity.as_ref(), applied.identity.as_ref())?;
+        let moved = unchanged(before.identity.as_ref(), applied.identity.as_ref());
+        moved.unwrap_or_else(|failure| ctx.report_all(failure));
     }
     let identity = applied
         .identity

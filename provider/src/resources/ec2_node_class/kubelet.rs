@@ -57,8 +57,10 @@ pub(super) fn to_spec(mut json: Json) -> Json {
 pub(super) fn from_spec(mut spec: Json) -> Json {
     if let Some(kubelet) = spec.get_mut("kubelet").and_then(Json::as_object_mut) {
         let foreign: Vec<String> = kubelet.keys().filter(|key| !is_typed(key)).cloned().collect();
-        let other: Map<String, Json> =
-            foreign.into_iter().filter_map(|key| Some((key.clone(), kubelet.remove(&key)?))).collect();
+        let other: Map<String, Json> = foreign
+            .into_iter()
+            .filter_map(|key| Some((key.clone(), kubelet.remove(&key)?)))
+            .collect();
         if !other.is_empty() {
             kubelet.insert("other".to_owned(), Json::Object(other));
         }
@@ -84,6 +86,9 @@ mod tests {
         assert_eq!(from_spec(spec.clone()), attributes);
         assert_eq!(to_spec(attributes), spec);
         let plain = json!({ "kubelet": { "maxPods": 10 } });
-        assert_eq!((from_spec(plain.clone()), to_spec(plain.clone())), (plain.clone(), plain));
+        assert_eq!(
+            (from_spec(plain.clone()), to_spec(plain.clone())),
+            (plain.clone(), plain)
+        );
     }
 }

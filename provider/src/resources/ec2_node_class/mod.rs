@@ -2,21 +2,21 @@
 
 mod apply;
 mod defaults;
+mod devices;
 mod import;
+mod kubelet;
 mod plan;
 mod read;
 mod schema;
-mod validate;
-mod devices;
-mod kubelet;
 mod selectors;
+mod validate;
 
 use crate::objects::with_meaning;
 use crate::provider::Joiner;
 pub(crate) use schema::Ec2NodeClass;
 use tfplugin::{
-    ApplyRequest, Context, Diagnostics, ImportBy, Model as _, NoIdentity, Plan, PlanRequest, Resource, Schema, State,
-    async_trait,
+    ApplyRequest, Context, Diagnostics, ImportBy, Model as _, NoIdentity, Plan, PlanRequest, Resource,
+    Schema, State, async_trait,
 };
 
 /// The resource `joiner_ec2_node_class`.
@@ -74,7 +74,11 @@ impl Resource for Ec2NodeClassResource {
         apply::update(ctx, request).await
     }
 
-    async fn delete(&self, ctx: &Context<Joiner>, state: State<Ec2NodeClass, NoIdentity>) -> Result<(), Diagnostics> {
+    async fn delete(
+        &self,
+        ctx: &Context<Joiner>,
+        state: State<Ec2NodeClass, NoIdentity>,
+    ) -> Result<(), Diagnostics> {
         apply::delete(ctx, &state.model).await
     }
 

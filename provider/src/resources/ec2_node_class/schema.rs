@@ -2,7 +2,9 @@
 
 use super::devices::BlockDeviceMapping;
 use super::kubelet::{self, Kubelet};
-use super::selectors::{AmiTerm, CapacityReservationTerm, PlacementGroupSelector, SecurityGroupTerm, SubnetTerm};
+use super::selectors::{
+    AmiTerm, CapacityReservationTerm, PlacementGroupSelector, SecurityGroupTerm, SubnetTerm,
+};
 use crate::cluster::Kind;
 use crate::objects::{Custom, Wait, common_fields};
 use joiner_api::{labels, rules};

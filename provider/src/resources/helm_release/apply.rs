@@ -12,7 +12,9 @@ use crate::helm::{Adopt, HelmError, Record, Status};
 use crate::provider::Joiner;
 use crate::report;
 use std::time::Duration;
-use tfplugin::{ApplyRequest, Context, Diagnostic, Diagnostics, Field, NoIdentity, State, Timeouts, timeout_or};
+use tfplugin::{
+    ApplyRequest, Context, Diagnostic, Diagnostics, Field, NoIdentity, State, Timeouts, timeout_or,
+};
 
 /// How long an uninstall may take.
 const UNINSTALL: Duration = Duration::from_secs(10 * 60);
@@ -44,19 +46,36 @@ async fn apply(
 ) -> Result<State<HelmRelease, NoIdentity>, Diagnostics> {
     let data = ctx.ready()?;
     let cluster = data.cluster()?;
-    let ApplyRequest { planned, private, identity, .. } = request;
-    let run = Run { data: &data, cluster, release: &planned, cancel: ctx.cancellation() };
+    let ApplyRequest {
+        planned,
+        private,
+        identity,
+        ..
+    } = request;
+    let run = Run {
+        data: &data,
+        cluster,
+        release: &planned,
+        cancel: ctx.cancellation(),
+    };
     let failed = |error: HelmError| report::helm(&error);
     if let Some(explanation) = run.take_over(adopt).await.map_err(failed)?
         && prior.is_none()
     {
-        ctx.report(Diagnostic::warning("An existing release was taken over", sentence(&explanation)));
+        ctx.report(Diagnostic::warning(
+            "An existing release was taken over",
+            sentence(&explanation),
+        ));
     }
     let before = run.last_deployed().await.map_err(failed)?;
     let atomic = planned.atomic.known().copied().unwrap_or(false);
     let upgraded = run.upgrade().await;
     let record = newest(&run).await;
-    let state = |model: HelmRelease| State { model, private: private.clone(), identity: identity.clone() };
+    let state = |model: HelmRelease| State {
+        model,
+        private: private.clone(),
+        identity: identity.clone(),
+    };
     let cluster_uid = cluster.uid().await.ok().flatten().map(str::to_owned);
     match (upgraded, record) {
         (Ok(crds), Some(record)) => {
@@ -74,7 +93,9 @@ async fn apply(
         )),
         (Err(error), record) => {
             let left = record.filter(|record| before != Some(record.revision()));
-            let Some(record) = left else { return Err(failed(error)) };
+            let Some(record) = left else {
+                return Err(failed(error));
+            };
             if atomic && !matches!(error, HelmError::Cancelled { .. }) {
                 return undo(ctx, &run, before, prior, failed(error)).await;
             }
@@ -135,7 +156,11 @@ async fn newest(run: &Run<'_>) -> Option<Record> {
 fn not_ready(run: &Run<'_>, reasons: &[String]) -> Diagnostics {
     Diagnostics::error(
         "The workloads are not ready",
-        format!("They were not ready after {} s: {}.", run.limit().as_secs(), reasons.join("; ")),
+        format!(
+            "They were not ready after {} s: {}.",
+            run.limit().as_secs(),
+            reasons.join("; ")
+        ),
     )
 }
 
@@ -166,7 +191,12 @@ pub(super) async fn delete(ctx: &Context<Joiner>, release: &HelmRelease) -> Resu
         ));
         return Ok(());
     }
-    let run = Run { data: &data, cluster, release, cancel: ctx.cancellation() };
+    let run = Run {
+        data: &data,
+        cluster,
+        release,
+        cancel: ctx.cancellation(),
+    };
     let newest = async { run.storage().await?.newest().await };
     match newest.await.map_err(|error| report::helm(&error))? {
         None => return Ok(()),
@@ -174,7 +204,11 @@ pub(super) async fn delete(ctx: &Context<Joiner>, release: &HelmRelease) -> Resu
         Some(_) => {}
     }
     refuse_orphans(&data, release).await?;
-    let limit = timeout_or(&release.timeouts, |timeouts: &Timeouts| &timeouts.delete, UNINSTALL);
+    let limit = timeout_or(
+        &release.timeouts,
+        |timeouts: &Timeouts| &timeouts.delete,
+        UNINSTALL,
+    );
     run.uninstall(limit).await.map_err(|error| report::helm(&error))
 }
 
@@ -183,7 +217,11 @@ async fn refuse_orphans(data: &Joiner, release: &HelmRelease) -> Result<(), Diag
     if !release.chart.is_null() || release.allow_orphans.known().copied().unwrap_or(false) {
         return Ok(());
     }
-    let claims = Objects::all(data.cluster()?, Kind::new("karpenter.sh", "v1", "NodeClaim", "nodeclaims")).await;
+    let claims = Objects::all(
+        data.cluster()?,
+        Kind::new("karpenter.sh", "v1", "NodeClaim", "nodeclaims"),
+    )
+    .await;
     let claims = match claims {
         Ok(claims) => claims.list(None).await,
         Err(error) => Err(error),
@@ -192,7 +230,11 @@ async fn refuse_orphans(data: &Joiner, release: &HelmRelease) -> Result<(), Diag
     if claims.is_empty() {
         return Ok(());
     }
-    let names: Vec<&str> = claims.iter().filter_map(|claim| claim["metadata"]["name"].as_str()).take(5).collect();
+    let names: Vec<&str> = claims
+        .iter()
+        .filter_map(|claim| claim["metadata"]["name"].as_str())
+        .take(5)
+        .collect();
     Err(Diagnostics::error(
         "The controller still has nodes",
         format!(
@@ -208,5 +250,9 @@ async fn refuse_orphans(data: &Joiner, release: &HelmRelease) -> Result<(), Diag
 /// A text that ends with a full stop.
 fn sentence(text: &str) -> String {
     let text = text.trim_end();
-    if text.ends_with('.') { text.to_owned() } else { format!("{text}.") }
+    if text.ends_with('.') {
+        text.to_owned()
+    } else {
+        format!("{text}.")
+    }
 }

@@ -75,7 +75,11 @@ pub(super) fn differing_paths(left: &Json, right: &Json) -> Vec<String> {
                 keys.sort();
                 keys.dedup();
                 for key in keys {
-                    let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+                    let path = if path.is_empty() {
+                        key.clone()
+                    } else {
+                        format!("{path}.{key}")
+                    };
                     let at = |map: &serde_json::Map<String, Json>| map.get(key).cloned().unwrap_or_default();
                     walk(&path, &at(left), &at(right), found);
                 }
@@ -95,7 +99,11 @@ mod tests {
     use serde_json::json;
 
     fn entry(name: &str, value: Field<String>) -> SetEntry {
-        SetEntry { name: name.into(), value, r#type: "auto".into() }
+        SetEntry {
+            name: name.into(),
+            value,
+            r#type: "auto".into(),
+        }
     }
 
     #[test]
@@ -107,12 +115,21 @@ mod tests {
             json!(["a:\n  b: 1\n", { "c": true }]),
             json!([{ "a": { "b": 2 } }, "a: {b: 1}\nc: true"]),
         ] {
-            let release = HelmRelease { values: Field::Known(value_of(&spelling)), ..HelmRelease::default() };
+            let release = HelmRelease {
+                values: Field::Known(value_of(&spelling)),
+                ..HelmRelease::default()
+            };
             let merged = merged(&release).expect("known").expect("valid");
             assert_eq!(merged, want, "{spelling}");
         }
-        assert!(same_values(&value_of(&json!("a: 1")), &value_of(&json!({ "a": 1 }))));
-        assert!(!same_values(&value_of(&json!("a: 1")), &value_of(&json!({ "a": 2 }))));
+        assert!(same_values(
+            &value_of(&json!("a: 1")),
+            &value_of(&json!({ "a": 1 }))
+        ));
+        assert!(!same_values(
+            &value_of(&json!("a: 1")),
+            &value_of(&json!({ "a": 2 }))
+        ));
     }
 
     #[test]
@@ -123,16 +140,34 @@ mod tests {
             set_sensitive: Field::Known(vec![entry("p", "x".into())]),
             ..HelmRelease::default()
         };
-        assert_eq!(merged(&release).expect("known").expect("valid"), json!({ "a": 2, "p": "x" }));
-        let unknown = HelmRelease { set: Field::Known(vec![entry("a", Field::Unknown)]), ..release };
+        assert_eq!(
+            merged(&release).expect("known").expect("valid"),
+            json!({ "a": 2, "p": "x" })
+        );
+        let unknown = HelmRelease {
+            set: Field::Known(vec![entry("a", Field::Unknown)]),
+            ..release
+        };
         assert!(merged(&unknown).is_none());
-        assert!(merged(&HelmRelease { values: Field::Unknown, ..HelmRelease::default() }).is_none());
-        assert_eq!(merged(&HelmRelease::default()).expect("known").expect("valid"), json!({}));
+        assert!(
+            merged(&HelmRelease {
+                values: Field::Unknown,
+                ..HelmRelease::default()
+            })
+            .is_none()
+        );
+        assert_eq!(
+            merged(&HelmRelease::default()).expect("known").expect("valid"),
+            json!({})
+        );
     }
 
     #[test]
     fn differences_are_told_by_place_alone() {
-        let (left, right) = (json!({ "a": { "b": 1, "c": 2 }, "d": [1] }), json!({ "a": { "b": 1, "c": 3 }, "d": [2], "e": 1 }));
+        let (left, right) = (
+            json!({ "a": { "b": 1, "c": 2 }, "d": [1] }),
+            json!({ "a": { "b": 1, "c": 3 }, "d": [2], "e": 1 }),
+        );
         assert_eq!(differing_paths(&left, &right), ["a.c", "d", "e"]);
         assert!(differing_paths(&left, &left).is_empty());
     }

@@ -15,9 +15,14 @@ pub(super) async fn import(
         ImportBy::Id(id) => id.as_str(),
         ImportBy::Identity(_) => "",
     };
-    let Some((namespace, name)) = id.split_once('/').filter(|(namespace, name)| !namespace.is_empty() && !name.is_empty())
+    let Some((namespace, name)) = id
+        .split_once('/')
+        .filter(|(namespace, name)| !namespace.is_empty() && !name.is_empty())
     else {
-        return Err(Diagnostics::error("Not an ID", format!("{id:?}: expected NAMESPACE/NAME, such as kube-system/joiner.")));
+        return Err(Diagnostics::error(
+            "Not an ID",
+            format!("{id:?}: expected NAMESPACE/NAME, such as kube-system/joiner."),
+        ));
     };
     let data = ctx.ready()?;
     let cluster = data.cluster()?;
@@ -25,7 +30,10 @@ pub(super) async fn import(
     if newest.await.map_err(|error| report::helm(&error))?.is_none() {
         return Err(Diagnostics::error(
             format!("There is no release {id:?}"),
-            format!("{} has no Helm release {name:?} in the namespace {namespace:?}.", cluster.label()),
+            format!(
+                "{} has no Helm release {name:?} in the namespace {namespace:?}.",
+                cluster.label()
+            ),
         ));
     }
     let model = HelmRelease {

@@ -12,8 +12,7 @@ mod validate;
 use crate::provider::Joiner;
 use schema::HelmRelease;
 use tfplugin::{
-    ApplyRequest, Context, Diagnostics, ImportBy, NoIdentity, Plan, PlanRequest, Resource, State,
-    async_trait,
+    ApplyRequest, Context, Diagnostics, ImportBy, NoIdentity, Plan, PlanRequest, Resource, State, async_trait,
 };
 
 /// The resource `joiner_helm_release`.
@@ -67,7 +66,11 @@ impl Resource for HelmReleaseResource {
         apply::update(ctx, prior, request).await
     }
 
-    async fn delete(&self, ctx: &Context<Joiner>, state: State<HelmRelease, NoIdentity>) -> Result<(), Diagnostics> {
+    async fn delete(
+        &self,
+        ctx: &Context<Joiner>,
+        state: State<HelmRelease, NoIdentity>,
+    ) -> Result<(), Diagnostics> {
         apply::delete(ctx, &state.model).await
     }
 

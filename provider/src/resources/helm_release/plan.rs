@@ -70,9 +70,10 @@ async fn is_gone(ctx: &Context<Joiner>, prior: &HelmRelease) -> Result<bool, Dia
     if data.has_seen(&memory(), id) {
         return Ok(false);
     }
-    if let (Some(known), Some(found)) =
-        (prior.cluster_uid.as_str(), cluster.uid().await.map_err(|error| report::cluster(&error))?)
-        && known != found
+    if let (Some(known), Some(found)) = (
+        prior.cluster_uid.as_str(),
+        cluster.uid().await.map_err(|error| report::cluster(&error))?,
+    ) && known != found
     {
         return Ok(true);
     }

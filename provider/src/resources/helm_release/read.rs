@@ -28,7 +28,11 @@ pub(super) async fn read(
         return Ok(Some(state));
     }
     let cluster = data.cluster()?;
-    let found = cluster.uid().await.map_err(|error| report::cluster(&error))?.map(str::to_owned);
+    let found = cluster
+        .uid()
+        .await
+        .map_err(|error| report::cluster(&error))?
+        .map(str::to_owned);
     let id = state.model.id.as_str().unwrap_or_default().to_owned();
     let (namespace, name) = id.split_once('/').unwrap_or_default();
     if let (Some(known), Some(found)) = (state.model.cluster_uid.as_str(), &found)
@@ -46,7 +50,10 @@ pub(super) async fn read(
     }
     let failed = |error: HelmError| report::helm(&error);
     let newest = async { Storage::open(cluster, namespace, name).await?.newest().await };
-    let record = newest.await.map_err(failed)?.filter(|record| record.status() != Status::Uninstalled);
+    let record = newest
+        .await
+        .map_err(failed)?
+        .filter(|record| record.status() != Status::Uninstalled);
     let Some(record) = record else { return Ok(None) };
     data.saw(&memory(), &id, Some(&id));
     let objects = rendered(&record).map_err(failed)?;
@@ -80,12 +87,23 @@ fn other_release(model: &HelmRelease, record: &Record) -> BTreeMap<String, Strin
     if let Some(Ok(wanted)) = merged(model) {
         let paths = differing_paths(&record.values(), &wanted);
         if !paths.is_empty() {
-            let text = format!("revision {} was made with other values: {}", record.revision(), paths.join(", "));
+            let text = format!(
+                "revision {} was made with other values: {}",
+                record.revision(),
+                paths.join(", ")
+            );
             found.insert(VALUES.to_owned(), text);
         }
     }
-    if let Some(version) = model.chart_version.as_str().filter(|version| *version != record.chart_version()) {
-        found.insert(CHART.to_owned(), format!("version {}, not {version}", record.chart_version()));
+    if let Some(version) = model
+        .chart_version
+        .as_str()
+        .filter(|version| *version != record.chart_version())
+    {
+        found.insert(
+            CHART.to_owned(),
+            format!("version {}, not {version}", record.chart_version()),
+        );
     }
     found
 }
@@ -107,8 +125,16 @@ pub(super) fn fill(
         app_version: Field::Known(record.app_version().to_owned()),
         crds: Field::Known(crds.unwrap_or_default()),
         ready: Field::Known(ready),
-        drift: if model.drift.is_known() { model.drift.clone() } else { Field::Known(BTreeMap::new()) },
-        chart_digest: if model.chart_digest.is_unknown() { digest(model) } else { model.chart_digest.clone() },
+        drift: if model.drift.is_known() {
+            model.drift.clone()
+        } else {
+            Field::Known(BTreeMap::new())
+        },
+        chart_digest: if model.chart_digest.is_unknown() {
+            digest(model)
+        } else {
+            model.chart_digest.clone()
+        },
         ..model.clone()
     }
 }

@@ -5,14 +5,14 @@ use super::schema::HelmRelease;
 use super::validate::source;
 use crate::cluster::{Cluster, Ended, Pace, Waiting};
 use crate::helm::{
-    Adopt, Helm, HelmError, Owner, RUN_LABEL, Readiness, Record, Rollback, Status, Storage, Takeover, Uninstall, Upgrade,
-    Workspace, apply_crds, decide, find, readiness_of, rendered,
+    Adopt, Helm, HelmError, Owner, RUN_LABEL, Readiness, Record, Rollback, Status, Storage, Takeover,
+    Uninstall, Upgrade, Workspace, apply_crds, decide, find, readiness_of, rendered,
 };
 use crate::provider::{Joiner, Part};
 use jiff::Timestamp;
 use std::time::Duration;
-use tfplugin::validate::parse_duration;
 use tfplugin::CancellationToken;
+use tfplugin::validate::parse_duration;
 
 /// One run of the steps for one release.
 pub(super) struct Run<'a> {
@@ -43,7 +43,11 @@ impl Run<'_> {
 
     /// The limit that the user set for Helm's steps and for the workloads.
     pub(super) fn limit(&self) -> Duration {
-        let set = self.release.timeout.as_str().and_then(|text| parse_duration(text).ok());
+        let set = self
+            .release
+            .timeout
+            .as_str()
+            .and_then(|text| parse_duration(text).ok());
         set.unwrap_or(Duration::from_secs(300))
     }
 
@@ -67,7 +71,12 @@ impl Run<'_> {
                 Takeover::Refuse { explanation } => return Err(HelmError::Taken(explanation)),
                 Takeover::Release { explanation } => {
                     if let Some(found) = found {
-                        storage.mark_failed(found.revision, "left unfinished by a run that ended before Helm did").await?;
+                        storage
+                            .mark_failed(
+                                found.revision,
+                                "left unfinished by a run that ended before Helm did",
+                            )
+                            .await?;
                     }
                     return Ok(Some(explanation));
                 }
@@ -76,8 +85,16 @@ impl Run<'_> {
             tracing::info!(holds, "waiting for the release");
             match waiting.pause().await {
                 Ok(()) => {}
-                Err(Ended::TimedOut) => return Err(HelmError::Taken(format!("{holds}. Apply again when it has ended"))),
-                Err(Ended::Cancelled) => return Err(HelmError::Cancelled { verb: "upgrade".to_owned() }),
+                Err(Ended::TimedOut) => {
+                    return Err(HelmError::Taken(format!(
+                        "{holds}. Apply again when it has ended"
+                    )));
+                }
+                Err(Ended::Cancelled) => {
+                    return Err(HelmError::Cancelled {
+                        verb: "upgrade".to_owned(),
+                    });
+                }
             }
         }
     }
@@ -87,9 +104,11 @@ impl Run<'_> {
         let release = self.release;
         let workspace = self.workspace().await?;
         let helm = Helm::open(self.program()?, &workspace, self.cancel).await?;
-        let source = source(release).unwrap_or_else(|| Err(HelmError::Chart("it is not known".to_owned())))?;
+        let source =
+            source(release).unwrap_or_else(|| Err(HelmError::Chart("it is not known".to_owned())))?;
         let chart = source.fetch(&helm).await?;
-        let values = merged(release).unwrap_or_else(|| Err(HelmError::Values("they are not known".to_owned())))?;
+        let values =
+            merged(release).unwrap_or_else(|| Err(HelmError::Values("they are not known".to_owned())))?;
         let crds = if Self::is_on(&release.install_crds) {
             apply_crds(&helm, self.cluster, &chart, &self.data.field_manager, self.cancel).await?
         } else {
@@ -101,9 +120,17 @@ impl Run<'_> {
             chart,
             values: workspace.write_values(&values)?,
             create_namespace: Self::is_on(&release.create_namespace),
-            history_max: release.history_max.known().and_then(|most| u32::try_from(*most).ok()).unwrap_or(10),
+            history_max: release
+                .history_max
+                .known()
+                .and_then(|most| u32::try_from(*most).ok())
+                .unwrap_or(10),
             timeout: self.limit(),
-            force_conflicts: release.force_conflicts.known().copied().unwrap_or(self.data.force_conflicts),
+            force_conflicts: release
+                .force_conflicts
+                .known()
+                .copied()
+                .unwrap_or(self.data.force_conflicts),
             take_ownership: Self::is_on(&release.take_ownership),
             label: format!("{RUN_LABEL}={}", Owner::current().label()),
         };
@@ -129,14 +156,20 @@ impl Run<'_> {
 
     /// Removes the release and waits until its objects are gone.
     pub(super) async fn uninstall(&self, timeout: Duration) -> Result<(), HelmError> {
-        let uninstall =
-            Uninstall { name: self.name().to_owned(), namespace: self.namespace().to_owned(), timeout };
+        let uninstall = Uninstall {
+            name: self.name().to_owned(),
+            namespace: self.namespace().to_owned(),
+            timeout,
+        };
         self.helm(&uninstall.args()).await
     }
 
     async fn helm(&self, args: &[String]) -> Result<(), HelmError> {
         let workspace = self.workspace().await?;
-        Helm::open(self.program()?, &workspace, self.cancel).await?.run(args).await?;
+        Helm::open(self.program()?, &workspace, self.cancel)
+            .await?
+            .run(args)
+            .await?;
         Ok(())
     }
 
@@ -162,7 +195,10 @@ impl Run<'_> {
         let mut last = Readiness { reasons: Vec::new() };
         let mut waiting = Waiting::new(Pace::QUICK, self.limit(), self.cancel);
         loop {
-            match waiting.probe(readiness_of(self.cluster, self.namespace(), &objects)).await {
+            match waiting
+                .probe(readiness_of(self.cluster, self.namespace(), &objects))
+                .await
+            {
                 Ok(Ok(readiness)) if readiness.is_ready() => return Ok(Workloads::Ready),
                 Ok(Ok(readiness)) => last = readiness,
                 Ok(Err(HelmError::Cluster(error))) if error.is_transient() => {}
@@ -181,6 +217,10 @@ impl Run<'_> {
     pub(super) async fn last_deployed(&self) -> Result<Option<u32>, HelmError> {
         let revisions = self.storage().await?.revisions().await?;
         let worked = |status: Status| matches!(status, Status::Deployed | Status::Superseded);
-        Ok(revisions.iter().rev().find(|revision| worked(revision.status)).map(|revision| revision.number))
+        Ok(revisions
+            .iter()
+            .rev()
+            .find(|revision| worked(revision.status))
+            .map(|revision| revision.number))
     }
 }

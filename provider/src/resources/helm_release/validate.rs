@@ -77,22 +77,78 @@ mod tests {
 
     #[test]
     fn wrong_attributes_are_named() {
-        let fine = || HelmRelease { name: "joiner".into(), namespace: "kube-system".into(), ..HelmRelease::default() };
+        let fine = || HelmRelease {
+            name: "joiner".into(),
+            namespace: "kube-system".into(),
+            ..HelmRelease::default()
+        };
         for (config, path) in [
-            (HelmRelease { chart: "/nonexistent".into(), ..fine() }, "chart"),
-            (HelmRelease { chart: "https://x".into(), ..fine() }, "chart"),
-            (HelmRelease { version: "1".into(), ..fine() }, "version"),
-            (HelmRelease { values: Field::Known(value_of(&json!(["a: ["]))), ..fine() }, "values"),
-            (HelmRelease { values: Field::Known(value_of(&json!([["x"]]))), ..fine() }, "values"),
-            (HelmRelease { name: "Joiner".into(), ..fine() }, "name"),
-            (HelmRelease { namespace: "-x".into(), ..fine() }, "namespace"),
+            (
+                HelmRelease {
+                    chart: "/nonexistent".into(),
+                    ..fine()
+                },
+                "chart",
+            ),
+            (
+                HelmRelease {
+                    chart: "https://x".into(),
+                    ..fine()
+                },
+                "chart",
+            ),
+            (
+                HelmRelease {
+                    version: "1".into(),
+                    ..fine()
+                },
+                "version",
+            ),
+            (
+                HelmRelease {
+                    values: Field::Known(value_of(&json!(["a: ["]))),
+                    ..fine()
+                },
+                "values",
+            ),
+            (
+                HelmRelease {
+                    values: Field::Known(value_of(&json!([["x"]]))),
+                    ..fine()
+                },
+                "values",
+            ),
+            (
+                HelmRelease {
+                    name: "Joiner".into(),
+                    ..fine()
+                },
+                "name",
+            ),
+            (
+                HelmRelease {
+                    namespace: "-x".into(),
+                    ..fine()
+                },
+                "namespace",
+            ),
         ] {
             let found = validate(&config).expect_err(path);
-            let paths: Vec<String> = found.iter().filter_map(|one| one.path.as_ref()).map(ToString::to_string).collect();
+            let paths: Vec<String> = found
+                .iter()
+                .filter_map(|one| one.path.as_ref())
+                .map(ToString::to_string)
+                .collect();
             assert_eq!(paths, [path], "{found}");
         }
         assert!(validate(&fine()).is_ok());
-        let unknown = HelmRelease { chart: Field::Unknown, version: "1".into(), values: Field::Unknown, name: Field::Unknown, ..fine() };
+        let unknown = HelmRelease {
+            chart: Field::Unknown,
+            version: "1".into(),
+            values: Field::Unknown,
+            name: Field::Unknown,
+            ..fine()
+        };
         assert!(validate(&unknown).is_ok());
     }
 }

@@ -45,13 +45,19 @@ pub(super) async fn create(
             format!("It was created, but its policies were not all put on it: {error}. The next apply makes it anew."),
         ));
     }
-    Ok(State { model: role, private: request.private, identity: request.identity })
+    Ok(State {
+        model: role,
+        private: request.private,
+        identity: request.identity,
+    })
 }
 
 /// Our own role, left by a run that was killed; anyone else's is an error.
 async fn left_over(aws: &Aws, role: &IrsaRole) -> Result<iam::Role, Diagnostics> {
     let name = text(&role.name);
-    let found = iam::get_role(aws, &name).await.map_err(|error| report::aws("The role was not created", &error))?;
+    let found = iam::get_role(aws, &name)
+        .await
+        .map_err(|error| report::aws("The role was not created", &error))?;
     let taken = |arn: &str| {
         let mut found = Diagnostics::new();
         found.error_at(
@@ -90,9 +96,16 @@ pub(super) async fn update(
     let aws = data.aws()?;
     let role = finish(&data, request.planned).await?;
     change(aws, &prior.model, &role).await.map_err(|error| {
-        report::aws("The role was not wholly changed; the next plan shows what is left to do", &error)
+        report::aws(
+            "The role was not wholly changed; the next plan shows what is left to do",
+            &error,
+        )
     })?;
-    Ok(State { model: role, private: request.private, identity: request.identity })
+    Ok(State {
+        model: role,
+        private: request.private,
+        identity: request.identity,
+    })
 }
 
 async fn change(aws: &Aws, prior: &IrsaRole, role: &IrsaRole) -> Result<(), Error> {
@@ -148,11 +161,18 @@ pub(super) async fn delete(ctx: &Context<Joiner>, role: &IrsaRole) -> Result<(),
     if role.unique_id.as_str().is_some_and(|id| id != there.id) {
         ctx.report(Diagnostic::warning(
             format!("Role {name} was left alone"),
-            format!("{} is another role than the one in the state: someone made it anew. Ours is gone.", there.arn),
+            format!(
+                "{} is another role than the one in the state: someone made it anew. Ours is gone.",
+                there.arn
+            ),
         ));
         return Ok(());
     }
-    let ours = iam::Attachments { inline: inline(role), policies: attached(role), profiles: BTreeSet::new() };
+    let ours = iam::Attachments {
+        inline: inline(role),
+        policies: attached(role),
+        profiles: BTreeSet::new(),
+    };
     let foreign = iam::attachments(aws, &name).await.map_err(failed)?.foreign(&ours);
     if !foreign.is_empty() {
         return Err(Diagnostics::error(
@@ -165,7 +185,9 @@ pub(super) async fn delete(ctx: &Context<Joiner>, role: &IrsaRole) -> Result<(),
         ));
     }
     for policy in ours.inline.keys() {
-        iam::delete_inline_policy(aws, &name, policy).await.map_err(failed)?;
+        iam::delete_inline_policy(aws, &name, policy)
+            .await
+            .map_err(failed)?;
     }
     for arn in &ours.policies {
         iam::detach_policy(aws, &name, arn).await.map_err(failed)?;

@@ -30,9 +30,11 @@ impl<'a> ProviderArn<'a> {
         };
         let (head, issuer) = arn.split_once(":oidc-provider/").ok_or_else(expectation)?;
         match head.split(':').collect::<Vec<_>>().as_slice() {
-            ["arn", partition, "iam", "", account] if !issuer.is_empty() && !account.is_empty() => {
-                Ok(Self { partition, account, issuer })
-            }
+            ["arn", partition, "iam", "", account] if !issuer.is_empty() && !account.is_empty() => Ok(Self {
+                partition,
+                account,
+                issuer,
+            }),
             _ => Err(expectation()),
         }
     }
@@ -45,20 +47,27 @@ impl<'a> ProviderArn<'a> {
 
 /// The trust policy; unknown while what it needs is.
 pub(super) fn trust(role: &IrsaRole) -> Result<Field<String>, String> {
-    let (Some(arn), Some(namespace), Some(name)) =
-        (role.oidc_provider_arn.as_str(), role.namespace.as_str(), role.service_account.as_str())
-    else {
+    let (Some(arn), Some(namespace), Some(name)) = (
+        role.oidc_provider_arn.as_str(),
+        role.namespace.as_str(),
+        role.service_account.as_str(),
+    ) else {
         return Ok(Field::Unknown);
     };
-    let account = ServiceAccount { namespace: namespace.to_owned(), name: name.to_owned() };
+    let account = ServiceAccount {
+        namespace: namespace.to_owned(),
+        name: name.to_owned(),
+    };
     irsa_trust(arn, &[account]).map(|document| Field::Known(document.to_json()))
 }
 
 /// The controller's policy in `region`; unknown while what it needs is.
 pub(super) fn policy(role: &IrsaRole, region: Field<String>) -> Result<Field<String>, String> {
-    let (Some(arn), Some(cluster), Some(region)) =
-        (role.oidc_provider_arn.as_str(), role.cluster_name.as_str(), region.into_known())
-    else {
+    let (Some(arn), Some(cluster), Some(region)) = (
+        role.oidc_provider_arn.as_str(),
+        role.cluster_name.as_str(),
+        region.into_known(),
+    ) else {
         return Ok(Field::Unknown);
     };
     let (Some(queue), Some(roles), Some(Some(manages_profiles))) = (
@@ -68,7 +77,9 @@ pub(super) fn policy(role: &IrsaRole, region: Field<String>) -> Result<Field<Str
     ) else {
         return Ok(Field::Unknown);
     };
-    let ProviderArn { partition, account, .. } = ProviderArn::parse(arn)?;
+    let ProviderArn {
+        partition, account, ..
+    } = ProviderArn::parse(arn)?;
     let facts = Controller {
         partition: partition.to_owned(),
         region,
@@ -84,7 +95,12 @@ pub(super) fn policy(role: &IrsaRole, region: Field<String>) -> Result<Field<Str
 /// The value of [`OWNER_TAG`].
 pub(super) fn owner(role: &IrsaRole) -> String {
     let part = |field: &Field<String>| field.as_str().unwrap_or_default().to_owned();
-    format!("{}/{}@{}", part(&role.namespace), part(&role.service_account), part(&role.cluster_name))
+    format!(
+        "{}/{}@{}",
+        part(&role.namespace),
+        part(&role.service_account),
+        part(&role.cluster_name)
+    )
 }
 
 /// `planned`, in the words of `prior` when it means the same.
@@ -98,7 +114,9 @@ pub(super) fn keep_words(planned: Field<String>, prior: &Field<String>) -> Field
 /// Whether two sets of named policies mean the same.
 pub(super) fn same_documents(left: &BTreeMap<String, String>, right: &BTreeMap<String, String>) -> bool {
     left.len() == right.len()
-        && left.iter().all(|(name, left)| right.get(name).is_some_and(|right| same_meaning(left, right)))
+        && left
+            .iter()
+            .all(|(name, left)| right.get(name).is_some_and(|right| same_meaning(left, right)))
 }
 
 #[cfg(test)]
@@ -121,8 +139,16 @@ mod tests {
     #[test]
     fn an_arn_tells_partition_account_and_region() {
         let parsed = ProviderArn::parse(ARN).expect("an ARN");
-        assert_eq!((parsed.partition, parsed.account, parsed.region()), ("aws-cn", "123456789012", Some("cn-north-1")));
-        for wrong in ["", "arn:aws:iam::1:role/x", "arn:aws:iam:::oidc-provider/x", "arn:aws:iam::1:oidc-provider/"] {
+        assert_eq!(
+            (parsed.partition, parsed.account, parsed.region()),
+            ("aws-cn", "123456789012", Some("cn-north-1"))
+        );
+        for wrong in [
+            "",
+            "arn:aws:iam::1:role/x",
+            "arn:aws:iam:::oidc-provider/x",
+            "arn:aws:iam::1:oidc-provider/",
+        ] {
             assert!(ProviderArn::parse(wrong).is_err(), "{wrong}");
         }
         let sandbox = ProviderArn::parse("arn:aws:iam::1:oidc-provider/127.0.0.1:1/x").expect("an ARN");
@@ -136,21 +162,45 @@ mod tests {
         assert!(known(&trust(&role()).expect("valid")) && known(&policy(&role(), region()).expect("valid")));
         assert!(policy(&role(), Field::Unknown).expect("valid").is_unknown());
         for unknown in [
-            IrsaRole { oidc_provider_arn: Field::Unknown, ..role() },
-            IrsaRole { cluster_name: Field::Unknown, ..role() },
-            IrsaRole { node_role_arns: Field::Unknown, ..role() },
-            IrsaRole { interruption_queue_arn: Field::Unknown, ..role() },
+            IrsaRole {
+                oidc_provider_arn: Field::Unknown,
+                ..role()
+            },
+            IrsaRole {
+                cluster_name: Field::Unknown,
+                ..role()
+            },
+            IrsaRole {
+                node_role_arns: Field::Unknown,
+                ..role()
+            },
+            IrsaRole {
+                interruption_queue_arn: Field::Unknown,
+                ..role()
+            },
         ] {
-            assert!(policy(&unknown, region()).expect("valid").is_unknown(), "{unknown:?}");
+            assert!(
+                policy(&unknown, region()).expect("valid").is_unknown(),
+                "{unknown:?}"
+            );
         }
-        let text = policy(&role(), region()).expect("valid").into_known().expect("known");
+        let text = policy(&role(), region())
+            .expect("valid")
+            .into_known()
+            .expect("known");
         assert!(text.contains("arn:aws-cn:"), "the partition is the ARN's: {text}");
     }
 
     #[test]
     fn another_spelling_is_no_change() {
-        let old = Field::Known(r#"{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"a:B","Resource":"*"}]}"#.to_owned());
-        let new = Field::Known(r#"{"Statement":{"Resource":["*"],"Action":["a:B"],"Effect":"Allow"},"Version":"2012-10-17"}"#.to_owned());
+        let old = Field::Known(
+            r#"{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"a:B","Resource":"*"}]}"#
+                .to_owned(),
+        );
+        let new = Field::Known(
+            r#"{"Statement":{"Resource":["*"],"Action":["a:B"],"Effect":"Allow"},"Version":"2012-10-17"}"#
+                .to_owned(),
+        );
         assert_eq!(keep_words(new, &old), old);
         assert_eq!(keep_words("x".into(), &old), "x".into());
         assert_eq!(owner(&role()), "kube-system/joiner@c");

@@ -17,7 +17,9 @@ pub(super) async fn import(
         return Err(Diagnostics::error("No ID", "Import by ID: the role's name."));
     };
     let data = ctx.ready()?;
-    let found = get_role(data.aws()?, &name).await.map_err(|error| report::aws("The role was not read", &error))?;
+    let found = get_role(data.aws()?, &name)
+        .await
+        .map_err(|error| report::aws("The role was not read", &error))?;
     match found {
         Some(role) => Ok(vec![State::new(model(&role))]),
         None => Err(Diagnostics::error(
@@ -43,9 +45,14 @@ fn model(role: &Role) -> IrsaRole {
         .flatten()
         .find(|(key, _)| key.ends_with(":sub"))
         .and_then(|(_, value)| first_text(value));
-    let account = subject.as_deref().and_then(|subject| subject.strip_prefix("system:serviceaccount:"));
+    let account = subject
+        .as_deref()
+        .and_then(|subject| subject.strip_prefix("system:serviceaccount:"));
     let (namespace, service_account) = account.and_then(|account| account.split_once(':')).unzip();
-    let cluster = role.tags.get(OWNER_TAG).and_then(|owner| Some(owner.rsplit_once('@')?.1.to_owned()));
+    let cluster = role
+        .tags
+        .get(OWNER_TAG)
+        .and_then(|owner| Some(owner.rsplit_once('@')?.1.to_owned()));
     IrsaRole {
         id: Field::Known(role.name.clone()),
         name: Field::Known(role.name.clone()),
@@ -75,7 +82,10 @@ mod tests {
     #[test]
     fn a_role_tells_its_service_account() {
         let arn = "arn:aws:iam::1:oidc-provider/h/id/A";
-        let account = ServiceAccount { namespace: "n".into(), name: "s".into() };
+        let account = ServiceAccount {
+            namespace: "n".into(),
+            name: "s".into(),
+        };
         let role = Role {
             name: "r".into(),
             arn: "a".into(),
@@ -89,7 +99,12 @@ mod tests {
         };
         let model = model(&role);
         assert_eq!(
-            (model.oidc_provider_arn.as_str(), model.namespace.as_str(), model.service_account.as_str(), model.cluster_name.as_str()),
+            (
+                model.oidc_provider_arn.as_str(),
+                model.namespace.as_str(),
+                model.service_account.as_str(),
+                model.cluster_name.as_str()
+            ),
             (Some(arn), Some("n"), Some("s"), Some("c"))
         );
     }

@@ -11,8 +11,7 @@ mod validate;
 use crate::provider::Joiner;
 use schema::IrsaRole;
 use tfplugin::{
-    ApplyRequest, Context, Diagnostics, ImportBy, NoIdentity, Plan, PlanRequest, Resource, State,
-    async_trait,
+    ApplyRequest, Context, Diagnostics, ImportBy, NoIdentity, Plan, PlanRequest, Resource, State, async_trait,
 };
 
 /// The resource `joiner_irsa_role`.
@@ -66,7 +65,11 @@ impl Resource for IrsaRoleResource {
         apply::update(ctx, prior, request).await
     }
 
-    async fn delete(&self, ctx: &Context<Joiner>, state: State<IrsaRole, NoIdentity>) -> Result<(), Diagnostics> {
+    async fn delete(
+        &self,
+        ctx: &Context<Joiner>,
+        state: State<IrsaRole, NoIdentity>,
+    ) -> Result<(), Diagnostics> {
         apply::delete(ctx, &state.model).await
     }
 

@@ -25,8 +25,20 @@ pub(super) async fn plan(
     let trust = trust(planned).map_err(wrong)?;
     planned.trust_policy_json = keep_words(trust, &prior.trust_policy_json);
     let policy = policy(planned, region).map_err(wrong)?;
-    planned.policy_json = keep_words(policy, &prior.policy_json);
+    // A region that only the apply will find is no reason to change what was made with it before.
+    let unchanged = policy.is_unknown() && planned.policy_json == prior.policy_json && !plan.changed;
+    if !unchanged {
+        planned.policy_json = keep_words(policy, &prior.policy_json);
+    }
     Ok(())
+}
+
+/// The region in the environment, as the standard chain reads it first.
+fn region_of_environment() -> Option<String> {
+    ["AWS_REGION", "AWS_DEFAULT_REGION"]
+        .iter()
+        .filter_map(|name| std::env::var(name).ok())
+        .find(|region| !region.is_empty())
 }
 
 /// The cluster's region as far as it is known without a call: set, in the issuer's name, or the provider's.
@@ -44,9 +56,9 @@ fn region(ctx: &Context<Joiner>, role: &IrsaRole) -> Field<String> {
     }
     match ctx.provider() {
         Configured::Ready(data) => match &data.aws {
-            Part::Known(aws) => match &aws.settings().region {
-                Some(region) => Field::Known(region.clone()),
-                // The chain may find it in a profile or from the instance; the apply will tell.
+            // The chain may also find it in a profile or from the instance; then the apply will tell.
+            Part::Known(aws) => match aws.settings().region.clone().or_else(region_of_environment) {
+                Some(region) => Field::Known(region),
                 None => Field::Unknown,
             },
             _ => Field::Unknown,
@@ -64,5 +76,8 @@ pub(super) async fn region_now(data: &Joiner, role: &IrsaRole) -> Result<String,
     if let Some(region) = ProviderArn::parse(arn).ok().and_then(|arn| arn.region()) {
         return Ok(region.to_owned());
     }
-    data.aws()?.region().await.map_err(|error| crate::report::aws("The region is not known", &error))
+    data.aws()?
+        .region()
+        .await
+        .map_err(|error| crate::report::aws("The region is not known", &error))
 }

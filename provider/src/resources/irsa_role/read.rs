@@ -23,12 +23,17 @@ pub(super) async fn read(
     let aws = data.aws()?;
     let name = state.model.name.as_str().unwrap_or_default().to_owned();
     let failed = |error: joiner_aws::Error| report::aws("The role was not read", &error);
-    let Some(role) = get_role(aws, &name).await.map_err(failed)? else { return Ok(None) };
+    let Some(role) = get_role(aws, &name).await.map_err(failed)? else {
+        return Ok(None);
+    };
     let known_id = state.model.unique_id.as_str();
     if known_id.is_some_and(|id| id != role.id) && !role.tags.contains_key(OWNER_TAG) {
         ctx.report(Diagnostic::warning(
             format!("Role {name} is another one"),
-            format!("The role in the state is gone, and {} was made by someone else under the same name.", role.arn),
+            format!(
+                "The role in the state is gone, and {} was made by someone else under the same name.",
+                role.arn
+            ),
         ));
         return Ok(None);
     }
@@ -56,7 +61,8 @@ pub(super) fn merge(prior: &IrsaRole, role: &Role, hanging: &Attachments) -> Irs
     model.policy_json = keep_words(Field::Known(policy), &prior.policy_json);
     if let Some(tags) = model.tags.known_mut() {
         tags.retain(|key, _| role.tags.contains_key(key));
-        tags.iter_mut().for_each(|(key, value)| value.clone_from(&role.tags[key]));
+        tags.iter_mut()
+            .for_each(|(key, value)| value.clone_from(&role.tags[key]));
     }
     if let Some(policies) = model.policies.known_mut() {
         policies.retain(|name, _| hanging.inline.contains_key(name));
@@ -94,9 +100,15 @@ mod tests {
     #[test]
     fn what_others_put_there_stays_out_and_what_changed_shows() {
         let prior = IrsaRole {
-            tags: Field::Known(BTreeMap::from([("a".into(), "1".into()), ("gone".into(), "1".into())])),
+            tags: Field::Known(BTreeMap::from([
+                ("a".into(), "1".into()),
+                ("gone".into(), "1".into()),
+            ])),
             policies: Field::Known(BTreeMap::from([
-                ("same".into(), r#"{"Statement":[{"Effect":"Allow","Action":"x:Y","Resource":"*"}]}"#.into()),
+                (
+                    "same".into(),
+                    r#"{"Statement":[{"Effect":"Allow","Action":"x:Y","Resource":"*"}]}"#.into(),
+                ),
                 ("gone".into(), "{}".into()),
             ])),
             policy_arns: Field::Known(BTreeSet::from(["arn:1".into(), "arn:2".into()])),
@@ -104,7 +116,10 @@ mod tests {
         };
         let hanging = Attachments {
             inline: BTreeMap::from([
-                ("same".into(), r#"{"Statement":{"Action":["x:Y"],"Effect":"Allow","Resource":["*"]}}"#.into()),
+                (
+                    "same".into(),
+                    r#"{"Statement":{"Action":["x:Y"],"Effect":"Allow","Resource":["*"]}}"#.into(),
+                ),
                 ("foreign".into(), "{}".into()),
                 (CONTROLLER_POLICY.into(), r#"{"Statement":[]}"#.into()),
             ]),
@@ -112,10 +127,17 @@ mod tests {
             profiles: BTreeSet::new(),
         };
         let model = merge(&prior, &role(), &hanging);
-        assert_eq!(model.tags, Field::Known(BTreeMap::from([("a".into(), "2".into())])));
+        assert_eq!(
+            model.tags,
+            Field::Known(BTreeMap::from([("a".into(), "2".into())]))
+        );
         let policies = model.policies.known().expect("known");
         assert_eq!(policies.keys().collect::<Vec<_>>(), ["same"]);
-        assert_eq!(policies["same"], prior.policies.known().expect("known")["same"], "the same meaning keeps its words");
+        assert_eq!(
+            policies["same"],
+            prior.policies.known().expect("known")["same"],
+            "the same meaning keeps its words"
+        );
         assert_eq!(model.policy_arns, Field::Known(BTreeSet::from(["arn:1".into()])));
         assert_eq!(model.unique_id, "AROA1".into());
     }

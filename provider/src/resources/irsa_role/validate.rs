@@ -14,18 +14,27 @@ pub(super) fn validate(config: &IrsaRole) -> Result<(), Diagnostics> {
         found.error_at("oidc_provider_arn", "Not an OIDC provider", format!("{problem}."));
     }
     if let Some(name) = config.name.as_str()
-        && (name.len() > 64 || !name.chars().all(|char| char.is_ascii_alphanumeric() || "+=,.@_-".contains(char)))
+        && (name.len() > 64
+            || !name
+                .chars()
+                .all(|char| char.is_ascii_alphanumeric() || "+=,.@_-".contains(char)))
     {
         found.error_at(
             "name",
             "Not a role name",
-            format!("{name:?}: a role's name has 1 to 64 letters, digits and characters of +=,.@_- and no others."),
+            format!(
+                "{name:?}: a role's name has 1 to 64 letters, digits and characters of +=,.@_- and no others."
+            ),
         );
     }
     if let Some(path) = config.path.as_str()
         && !(path.starts_with('/') && path.ends_with('/'))
     {
-        found.error_at("path", "Not a path", format!("{path:?}: a path begins and ends with a slash, such as /joiner/."));
+        found.error_at(
+            "path",
+            "Not a path",
+            format!("{path:?}: a path begins and ends with a slash, such as /joiner/."),
+        );
     }
     for (name, document) in config.policies.known().into_iter().flatten() {
         let path = AttributePath::from("policies").key(name.as_str());
@@ -33,7 +42,9 @@ pub(super) fn validate(config: &IrsaRole) -> Result<(), Diagnostics> {
             found.error_at(
                 path.clone(),
                 "Name taken",
-                format!("{CONTROLLER_POLICY} is the policy that this resource writes itself. Choose another name."),
+                format!(
+                    "{CONTROLLER_POLICY} is the policy that this resource writes itself. Choose another name."
+                ),
             );
         }
         match serde_json::from_str::<Json>(document) {
@@ -49,10 +60,18 @@ pub(super) fn validate(config: &IrsaRole) -> Result<(), Diagnostics> {
     }
     for arn in config.policy_arns.known().into_iter().flatten() {
         if !arn.starts_with("arn:") {
-            found.error_at("policy_arns", "Not an ARN", format!("{arn:?} is not the ARN of a policy."));
+            found.error_at(
+                "policy_arns",
+                "Not an ARN",
+                format!("{arn:?} is not the ARN of a policy."),
+            );
         }
     }
-    if config.tags.known().is_some_and(|tags| tags.contains_key(OWNER_TAG)) {
+    if config
+        .tags
+        .known()
+        .is_some_and(|tags| tags.contains_key(OWNER_TAG))
+    {
         found.error_at(
             AttributePath::from("tags").key(OWNER_TAG),
             "Tag taken",
@@ -75,21 +94,78 @@ mod tests {
     #[test]
     fn wrong_attributes_are_named() {
         let arn = "arn:aws:iam::1:oidc-provider/x";
-        let fine = || IrsaRole { name: "r".into(), oidc_provider_arn: arn.into(), ..IrsaRole::default() };
+        let fine = || IrsaRole {
+            name: "r".into(),
+            oidc_provider_arn: arn.into(),
+            ..IrsaRole::default()
+        };
         for (config, path) in [
-            (IrsaRole { oidc_provider_arn: "nonsense".into(), ..fine() }, "oidc_provider_arn"),
-            (IrsaRole { name: "a b".into(), ..fine() }, "name"),
-            (IrsaRole { path: "x".into(), ..fine() }, "path"),
-            (IrsaRole { policies: map("p", "{"), ..fine() }, "policies[\"p\"]"),
-            (IrsaRole { policies: map("p", "[]"), ..fine() }, "policies[\"p\"]"),
-            (IrsaRole { policies: map(CONTROLLER_POLICY, "{\"Statement\":[]}"), ..fine() }, "policies[\"JoinerController\"]"),
-            (IrsaRole { tags: map(OWNER_TAG, "x"), ..fine() }, "tags[\"joiner.dev/irsa-role\"]"),
+            (
+                IrsaRole {
+                    oidc_provider_arn: "nonsense".into(),
+                    ..fine()
+                },
+                "oidc_provider_arn",
+            ),
+            (
+                IrsaRole {
+                    name: "a b".into(),
+                    ..fine()
+                },
+                "name",
+            ),
+            (
+                IrsaRole {
+                    path: "x".into(),
+                    ..fine()
+                },
+                "path",
+            ),
+            (
+                IrsaRole {
+                    policies: map("p", "{"),
+                    ..fine()
+                },
+                "policies[\"p\"]",
+            ),
+            (
+                IrsaRole {
+                    policies: map("p", "[]"),
+                    ..fine()
+                },
+                "policies[\"p\"]",
+            ),
+            (
+                IrsaRole {
+                    policies: map(CONTROLLER_POLICY, "{\"Statement\":[]}"),
+                    ..fine()
+                },
+                "policies[\"JoinerController\"]",
+            ),
+            (
+                IrsaRole {
+                    tags: map(OWNER_TAG, "x"),
+                    ..fine()
+                },
+                "tags[\"joiner.dev/irsa-role\"]",
+            ),
         ] {
             let found = validate(&config).expect_err(path);
-            let paths: Vec<String> = found.iter().filter_map(|one| one.path.as_ref()).map(ToString::to_string).collect();
+            let paths: Vec<String> = found
+                .iter()
+                .filter_map(|one| one.path.as_ref())
+                .map(ToString::to_string)
+                .collect();
             assert_eq!(paths, [path]);
         }
         assert!(validate(&fine()).is_ok());
-        assert!(validate(&IrsaRole { oidc_provider_arn: Field::Unknown, name: Field::Unknown, ..fine() }).is_ok());
+        assert!(
+            validate(&IrsaRole {
+                oidc_provider_arn: Field::Unknown,
+                name: Field::Unknown,
+                ..fine()
+            })
+            .is_ok()
+        );
     }
 }

@@ -14,5 +14,8 @@ pub(super) fn disruption() -> Disruption {
 
 /// `spec.disruption.budgets` when it is left out.
 pub(super) fn budgets() -> Vec<Budget> {
-    vec![Budget { nodes: "10%".into(), ..Budget::default() }]
+    vec![Budget {
+        nodes: "10%".into(),
+        ..Budget::default()
+    }]
 }

@@ -8,13 +8,12 @@ mod read;
 mod schema;
 mod validate;
 
-
 use crate::objects::with_meaning;
 use crate::provider::Joiner;
 pub(crate) use schema::NodePool;
 use tfplugin::{
-    ApplyRequest, Context, Diagnostics, ImportBy, Model as _, NoIdentity, Plan, PlanRequest, Resource, Schema, State,
-    async_trait,
+    ApplyRequest, Context, Diagnostics, ImportBy, Model as _, NoIdentity, Plan, PlanRequest, Resource,
+    Schema, State, async_trait,
 };
 
 /// The resource `joiner_node_pool`.
@@ -72,7 +71,11 @@ impl Resource for NodePoolResource {
         apply::update(ctx, request).await
     }
 
-    async fn delete(&self, ctx: &Context<Joiner>, state: State<NodePool, NoIdentity>) -> Result<(), Diagnostics> {
+    async fn delete(
+        &self,
+        ctx: &Context<Joiner>,
+        state: State<NodePool, NoIdentity>,
+    ) -> Result<(), Diagnostics> {
         apply::delete(ctx, &state.model).await
     }
 

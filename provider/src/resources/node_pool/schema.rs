@@ -199,9 +199,15 @@ impl Custom for NodePool {
         {
             disruption.consolidate_after = super::defaults::disruption().consolidate_after;
         }
-        let spec = self.template.known_mut().and_then(|template| template.spec.known_mut());
+        let spec = self
+            .template
+            .known_mut()
+            .and_then(|template| template.spec.known_mut());
         if let Some(reference) = spec.and_then(|spec| spec.node_class_ref.known_mut()) {
-            for (field, default) in [(&mut reference.group, CLASS_GROUP), (&mut reference.kind, CLASS_KIND)] {
+            for (field, default) in [
+                (&mut reference.group, CLASS_GROUP),
+                (&mut reference.kind, CLASS_KIND),
+            ] {
                 if field.is_null() {
                     *field = default.into();
                 }

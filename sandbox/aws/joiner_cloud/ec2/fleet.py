@@ -16,7 +16,8 @@ from ..registry import action
 from ..world import World
 from .entities import Fleet, Instance
 from .instances import mark_shutting_down
-from .launch import Plan, check_capacity, check_price, launch, make_plan
+from .launch import check_capacity, check_price, launch
+from .plan import Plan, Planner
 from .store import new_id
 from .strategy import ON_DEMAND, SPOT, order
 from .tagspec import tag_list, tags_for
@@ -155,10 +156,11 @@ def _fulfil(
     reservation: str,
 ) -> None:
     lifecycle = "spot" if capacity_type == SPOT else None
+    planner = Planner(world, call.region)
     candidates = []
     for pool in pools:
         try:
-            pool.plan, pool.error = _plan(world, call, pool, lifecycle, fleet.id), None
+            pool.plan, pool.error = _plan(planner, call, pool, lifecycle, fleet.id), None
         except AwsError as error:
             pool.plan, pool.error = None, error
         candidates.append(pool)
@@ -217,12 +219,12 @@ def _note(fleet: Fleet, pool: Pool, capacity_type: str, ids: list[str]) -> None:
     )
 
 
-def _plan(world: World, call: Call, pool: Pool, lifecycle: str | None, fleet_id: str) -> Plan:
+def _plan(planner: Planner, call: Call, pool: Pool, lifecycle: str | None, fleet_id: str) -> Plan:
     data = _merged(pool, call.params)
-    plan = make_plan(world, data, region=call.region, zone=pool.override.get("AvailabilityZone"), lifecycle=lifecycle)
+    plan = planner.plan(data, pool.override.get("AvailabilityZone"), lifecycle)
     plan.template, plan.fleet_id = pool.template, fleet_id
     plan.max_price = pool.override.get("MaxPrice")
-    check_price(world, plan, call.region)
+    check_price(planner.world, plan, call.region)
     return plan
 
 

@@ -12,7 +12,8 @@ from ..registry import action
 from ..world import World
 from .describe import by_ids, instance_xml, state
 from .entities import ALIVE, Instance
-from .launch import Plan, check_capacity, check_price, discard, launch, make_plan
+from .launch import check_capacity, check_price, discard, launch
+from .plan import Plan, Planner
 from .store import new_id
 from .templates import find, version_of
 
@@ -58,7 +59,7 @@ def run_instances(world: World, call: Call) -> dict[str, Any]:
     data, where = run_data(world, params)
     market = data.get("InstanceMarketOptions") or {}
     lifecycle = "spot" if market.get("MarketType") == "spot" else None
-    plan = make_plan(world, data, region=call.region, zone=None, lifecycle=lifecycle)
+    plan = Planner(world, call.region).plan(data, None, lifecycle)
     plan.template = where
     plan.max_price = (market.get("SpotOptions") or {}).get("MaxPrice")
     check_price(world, plan, call.region)

@@ -1,139 +1,29 @@
-"""From a request and a launch template to instances.
+"""From a plan to instances.
 
-``Plan`` is what one pool (type, subnet, image) would be launched with; ``check`` raises what EC2 would answer for it;
-``launch`` creates the instances, their volumes, interfaces and spot requests. Callers hold the account's lock.
+``check_capacity`` and ``check_price`` raise what EC2 would answer for a pool now; ``launch`` creates the instances, their
+volumes, interfaces and spot requests. Callers hold the account's lock.
 """
 
 from __future__ import annotations
 
-import base64
-import binascii
-import dataclasses
-import functools
 import secrets
 import time
 from typing import Any
 
 from .. import ACCOUNT_ID, catalogue, network, prices
-from ..errors import AwsError, missing
+from ..errors import AwsError
 from ..world import World
 from .devices import volumes_of
-from .entities import Image, Instance, Interface, SpotRequest
+from .entities import Instance, Interface, SpotRequest
+from .plan import Plan
 from .store import new_id
 from .tagspec import tags_for
 
-USER_DATA_LIMIT = 16384
 # members that a launch template and RunInstances have in common and that only travel through
 EXTRAS = (
     "CpuOptions", "CreditSpecification", "EnclaveOptions", "HibernationOptions", "MaintenanceOptions",
     "PrivateDnsNameOptions", "CapacityReservationSpecification", "EbsOptimized", "InstanceInitiatedShutdownBehavior",
 )  # fmt: skip
-
-
-@dataclasses.dataclass
-class Plan:
-    """One pool, fully resolved. ``data`` has the shape of a launch template's data."""
-
-    data: dict[str, Any]
-    type: str
-    lifecycle: str | None
-    subnet: Any = None
-    zone: str = ""
-    image: Image | None = None
-    groups: list[dict[str, str]] = dataclasses.field(default_factory=list)
-    profile: Any = None
-    template: dict[str, str] | None = None
-    max_price: str | None = None
-    fleet_id: str | None = None
-    client_token: str = ""
-
-
-def make_plan(
-    world: World,
-    data: dict[str, Any],
-    *,
-    region: str,
-    zone: str | None,
-    lifecycle: str | None,
-    ignore: tuple[str, ...] = (),
-) -> Plan:
-    """Resolves names to things and raises what EC2 would answer for a pool that cannot work."""
-    type_name = data.get("InstanceType")
-    if not type_name:
-        raise missing("InstanceType")
-    if type_name not in catalogue.types():
-        raise AwsError("InvalidParameterValue", f"Invalid value '{type_name}' for InstanceType.")
-    plan = Plan(data, type_name, lifecycle)
-    interfaces = data.get("NetworkInterfaces") or []
-    subnet_id = data.get("SubnetId") or next((n["SubnetId"] for n in interfaces if n.get("SubnetId")), None)
-    placement_zone = zone or (data.get("Placement") or {}).get("AvailabilityZone")
-    plan.subnet = network.subnet(region, subnet_id) if subnet_id else network.default_subnet(region, placement_zone)
-    plan.zone = plan.subnet.availability_zone
-    if placement_zone and placement_zone != plan.zone:
-        raise AwsError(
-            "InvalidParameterValue",
-            f"The subnet '{plan.subnet.id}' is in the availability zone '{plan.zone}', which does not match the "
-            f"requested '{placement_zone}'",
-        )
-    if plan.zone not in catalogue.offered(region).get(type_name, frozenset()):
-        raise AwsError(
-            "Unsupported",
-            f"Your requested instance type ({type_name}) is not supported in your requested Availability Zone "
-            f"({plan.zone}). Please retry your request by not specifying an Availability Zone or choosing "
-            + (", ".join(sorted(catalogue.offered(region).get(type_name, ()))) or "another region")
-            + ".",
-        )
-    if lifecycle == "spot" and "spot" not in catalogue.types()[type_name].get("SupportedUsageClasses", []):
-        raise AwsError("Unsupported", f"The requested instance type ({type_name}) is not supported as spot.")
-    plan.image = find_image(world, data.get("ImageId"))
-    if plan.image.arch not in catalogue.architectures(type_name):
-        raise AwsError(
-            "InvalidParameterValue",
-            f"The architecture '{','.join(catalogue.architectures(type_name))}' of the specified instance type does not "
-            f"match the architecture '{plan.image.arch}' of the specified AMI. Specify an instance type and an AMI that "
-            "have matching architectures, and try again.",
-        )
-    ids = list(data.get("SecurityGroupIds") or [])
-    for entry in interfaces:
-        ids += entry.get("Groups") or []
-    if interfaces and data.get("SecurityGroupIds"):
-        raise AwsError(
-            "InvalidParameterCombination",
-            "Network interfaces and an instance-level security groups may not be specified on the same request",
-        )
-    plan.groups = network.security_groups(region, ids, plan.subnet.vpc_id, plan.subnet.id)
-    if data.get("IamInstanceProfile"):
-        plan.profile = network.profile(data["IamInstanceProfile"])
-    network.check_key_pair(region, data.get("KeyName"))
-    _check_user_data(data.get("UserData") or "")
-    volumes_of(data, plan.image)
-    return plan
-
-
-def find_image(world: World, image_id: str | None) -> Image:
-    if not image_id:
-        raise missing("ImageId")
-    if image_id.startswith("resolve:ssm:"):
-        from ..ssm import parameter_value
-
-        image_id = parameter_value(world, image_id[len("resolve:ssm:") :])
-    image = world.ec2.images.get(image_id)
-    if image is None:
-        if not image_id.startswith("ami-"):
-            raise AwsError("InvalidAMIID.Malformed", f'Invalid id: "{image_id}" (expecting "ami-...")')
-        raise AwsError("InvalidAMIID.NotFound", f"The image id '[{image_id}]' does not exist")
-    return image
-
-
-@functools.lru_cache(maxsize=64)
-def _check_user_data(text: str) -> None:
-    """Raises for user data that EC2 refuses; remembers what was fine, for a fleet checks it once a pool."""
-    try:
-        size = len(base64.b64decode(text, validate=True))
-    except (binascii.Error, ValueError):
-        raise AwsError("InvalidUserData.Malformed", "Invalid BASE64 encoding of user data.") from None
-    if size > USER_DATA_LIMIT:
-        raise AwsError("InvalidParameterValue", f"User data is limited to {USER_DATA_LIMIT} bytes; this is {size}")
 
 
 def check_capacity(world: World, plan: Plan) -> None:

@@ -129,6 +129,7 @@ def _launch(
         out += [_template_need(world, call, a, spec) for a in actions]
     used: dict[str, None] = {}
     roles: dict[str, None] = {}
+    profiles: dict[tuple[str | None, str | None], None] = {}
     for data in datas:
         if str(data.get("ImageId", "")).startswith("ami-"):
             used[data["ImageId"]] = None
@@ -143,13 +144,15 @@ def _launch(
         for entry in interfaces:
             used.update(dict.fromkeys(entry.get("Groups") or []))
         profile = data.get("IamInstanceProfile") or {}
+        profiles[(profile.get("Name"), profile.get("Arn"))] = None
+    for name, profile_arn in profiles:
         for known in network.iam().instance_profiles.values():
-            if known.name == profile.get("Name") or known.arn == profile.get("Arn"):
+            if known.name == name or known.arn == profile_arn:
                 roles.update(dict.fromkeys(r.name for r in known.roles))
     for identity in used:
         out += [_existing(world, call, a, identity, {}) for a in actions]
     specs = datas[0].get("TagSpecifications") if datas else []
     for kind in ("instance", "volume", "network-interface", *(["spot-instances-request"] if spot else [])):
         out += _made(call, actions, kind, tags_for(specs, kind))
-    out += [pass_role(name) for name in roles]
+    out += [pass_role(role) for role in roles]
     return out

@@ -53,7 +53,9 @@ pub(super) fn presigned(token: &str) -> Result<Option<Presigned>, String> {
     }
     let host = url.host_str().ok_or("the token's URL has no host")?;
     Ok(Some(Presigned {
-        host: url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}")),
+        host: url
+            .port()
+            .map_or_else(|| host.to_owned(), |port| format!("{host}:{port}")),
         path: format!("{}?{}", url.path(), url.query().unwrap_or_default()),
     }))
 }

@@ -1,0 +1,325 @@
+//! Pods whose place depends on where others are.
+
+use std::collections::BTreeMap;
+
+use joiner_core::requirements::Requirement;
+use joiner_core::schedule::Schedule;
+use joiner_core::snapshot::{
+    InclusionPolicy, Node, Pod, PodKey, PodSelector, PodTerm, Pool, Spread, Strength,
+};
+use joiner_core::text::labels;
+
+use crate::world::{MI, World, bound, node, pod, pool, summary, types};
+
+const ZONE: &str = "topology.kubernetes.io/zone";
+const HOST: &str = "kubernetes.io/hostname";
+
+fn app(name: &str) -> PodSelector {
+    PodSelector {
+        labels: [Requirement::is("app", name)].into_iter().collect(),
+        matches_nothing: false,
+    }
+}
+
+fn spread(key: &str, max_skew: u32) -> Spread {
+    Spread {
+        topology_key: key.into(),
+        max_skew,
+        strength: Strength::Required,
+        selector: app("web"),
+        min_domains: None,
+        node_affinity_policy: InclusionPolicy::Honor,
+        node_taints_policy: InclusionPolicy::Ignore,
+    }
+}
+
+fn term(key: &str, of: &str) -> PodTerm {
+    PodTerm {
+        topology_key: key.into(),
+        selector: app(of),
+        namespaces: Some(vec!["default".into()]),
+    }
+}
+
+/// `count` pods of an app, changed alike.
+fn pods(of: &str, count: usize, change: impl Fn(&mut Pod)) -> Vec<Pod> {
+    (0..count)
+        .map(|index| {
+            let mut pod = pod(&format!("{of}-{index:02}"), 500, 512 * MI);
+            pod.labels = labels([("app", of)]);
+            change(&mut pod);
+            pod
+        })
+        .collect()
+}
+
+/// How many pods go to each zone; `?` where the claim leaves it open.
+fn zones(decided: &Schedule, world: &World) -> String {
+    let mut zones: BTreeMap<String, usize> = BTreeMap::new();
+    for claim in &decided.new_claims {
+        let zone = claim
+            .requirements
+            .get(ZONE)
+            .and_then(|zone| zone.single())
+            .map_or("?", |zone| zone);
+        *zones.entry(zone.to_owned()).or_default() += claim.pods.len();
+    }
+    for (place, pods) in &decided.existing {
+        let zone = world.snapshot.node(place).unwrap().labels().unwrap()[ZONE].to_string();
+        *zones.entry(zone).or_default() += pods.len();
+    }
+    let text: Vec<String> = zones
+        .into_iter()
+        .map(|(zone, count)| format!("{}{count}", zone.trim_start_matches("us-west-2")))
+        .collect();
+    text.join(" ")
+        + &if decided.unschedulable.is_empty() {
+            String::new()
+        } else {
+            format!(" left {}", decided.unschedulable.len())
+        }
+}
+
+fn running(zone_a: usize) -> Node {
+    let mut place = node("n", "default", &types()[6], "initialized");
+    place.pods = pods("web", zone_a, |pod| pod.requests = Default::default())
+        .into_iter()
+        .map(|mut pod| {
+            pod.key = PodKey::new("default", format!("old-{}", pod.key.name));
+            bound(pod)
+        })
+        .collect();
+    place
+}
+
+#[test]
+fn spread_over_zones_is_even() {
+    let web = |count, max_skew| {
+        pods("web", count, move |pod| {
+            pod.placement.spread.push(spread(ZONE, max_skew))
+        })
+    };
+    for (name, world, want) in [
+        ("three zones", World::new().pods(web(9, 1)), "a3 b3 c3"),
+        ("a remainder", World::new().pods(web(7, 1)), "a3 b2 c2"),
+        ("one", World::new().pods(web(1, 1)), "a1"),
+        (
+            "what runs counts",
+            World::new().node(running(2)).pods(web(4, 1)),
+            "b2 c2",
+        ),
+        (
+            "what runs counts, and more",
+            World::new().node(running(2)).pods(web(7, 1)),
+            "a1 b3 c3",
+        ),
+        (
+            "other pods do not",
+            World::new().pods(web(3, 1)).pods(pods("db", 3, |_| {})),
+            "?3 a1 b1 c1",
+        ),
+    ] {
+        let world = world.pool(pool("default"), types());
+        assert_eq!(zones(&world.schedule(), &world), want, "{name}");
+    }
+}
+
+#[test]
+fn a_zone_without_offerings_is_no_place() {
+    let mut two = pool("default");
+    two.requirements
+        .add(Requirement::is_in(ZONE, ["us-west-2a", "us-west-2b"]));
+    let world = World::new()
+        .pool(two, types())
+        .pods(pods("web", 5, |pod| pod.placement.spread.push(spread(ZONE, 1))));
+    assert_eq!(zones(&world.schedule(), &world), "a3 b2");
+
+    let mut wanting = spread(ZONE, 1);
+    wanting.min_domains = Some(3);
+    let mut two = pool("default");
+    two.requirements
+        .add(Requirement::is_in(ZONE, ["us-west-2a", "us-west-2b"]));
+    let world = World::new()
+        .pool(two, types())
+        .pods(pods("web", 5, |pod| pod.placement.spread.push(wanting.clone())));
+    assert_eq!(
+        zones(&world.schedule(), &world),
+        "a1 b1 left 3",
+        "fewer zones than minDomains"
+    );
+}
+
+#[test]
+fn a_zone_that_fills_up_holds_the_others_back() {
+    let it = types()[6].clone();
+    // The one pool sells in zone b alone; zone a has a node with room for one.
+    let mut only_b = pool("default");
+    only_b.requirements.add(Requirement::is(ZONE, "us-west-2b"));
+    let mut place = node("n", "default", &it, "initialized");
+    place.pods = vec![bound(pod("filler", 1200, MI))];
+    let world = World::new()
+        .pool(only_b, types())
+        .node(place)
+        .pods(pods("web", 4, |pod| pod.placement.spread.push(spread(ZONE, 1))));
+    let decided = world.schedule();
+    assert_eq!(decided.existing.len(), 1);
+    assert_eq!(zones(&decided, &world), "a1 b2 left 1");
+}
+
+#[test]
+fn hosts_carry_what_the_skew_allows() {
+    for (max_skew, want) in [(1, 6), (2, 3), (6, 1)] {
+        let world = World::new()
+            .pool(pool("default"), types())
+            .pods(pods("web", 6, |pod| {
+                pod.placement.spread.push(spread(HOST, max_skew))
+            }));
+        let decided = world.schedule();
+        assert_eq!(
+            decided.new_claims.len(),
+            want,
+            "maxSkew {max_skew}: {}",
+            summary(&decided)
+        );
+    }
+}
+
+#[test]
+fn pods_apart_are_apart() {
+    let apart = |key: &'static str| move |pod: &mut Pod| pod.placement.anti_affinity.push(term(key, "web"));
+    let world = World::new()
+        .pool(pool("default"), types())
+        .pods(pods("web", 4, apart(HOST)));
+    assert_eq!(world.schedule().new_claims.len(), 4);
+
+    let world = World::new()
+        .pool(pool("default"), types())
+        .pods(pods("web", 4, apart(ZONE)));
+    assert_eq!(zones(&world.schedule(), &world), "a1 b1 c1 left 1");
+
+    let world = World::new()
+        .pool(pool("default"), types())
+        .node(running(1))
+        .pods(pods("web", 3, apart(ZONE)));
+    assert_eq!(
+        zones(&world.schedule(), &world),
+        "b1 c1 left 1",
+        "what runs counts"
+    );
+}
+
+#[test]
+fn whoever_is_avoided_stays_away_too() {
+    // The db pods avoid web; the web pods, decided on later, know nothing of it.
+    for (key, want) in [(HOST, 2), (ZONE, 2)] {
+        let mut db = pods("db", 1, |pod| pod.placement.anti_affinity.push(term(key, "web")));
+        db[0].priority = 10;
+        let world = World::new()
+            .pool(pool("default"), types())
+            .pods(db)
+            .pods(pods("web", 3, |_| {}));
+        let decided = world.schedule();
+        assert!(decided.unschedulable.is_empty());
+        assert_eq!(decided.new_claims.len(), want, "{key}: {}", summary(&decided));
+    }
+}
+
+#[test]
+fn pods_together_are_together() {
+    let together =
+        |key: &'static str, of: &'static str| move |pod: &mut Pod| pod.placement.affinity.push(term(key, of));
+    for (name, world, want) in [
+        (
+            "with themselves in one zone",
+            World::new().pods(pods("web", 5, together(ZONE, "web"))),
+            "a5",
+        ),
+        (
+            "with what runs",
+            World::new()
+                .node(running(1))
+                .pods(pods("db", 2, together(ZONE, "web"))),
+            "a2",
+        ),
+        (
+            "with nobody",
+            World::new().pods(pods("db", 2, together(ZONE, "web"))),
+            " left 2",
+        ),
+    ] {
+        let world = world.pool(pool("default"), types());
+        assert_eq!(zones(&world.schedule(), &world), want, "{name}");
+    }
+    let world = World::new()
+        .pool(pool("default"), types())
+        .pods(pods("web", 5, together(HOST, "web")));
+    assert_eq!(world.schedule().new_claims.len(), 1, "on one host");
+    let mut many = pods("web", 40, together(HOST, "web"));
+    many.iter_mut()
+        .for_each(|pod| pod.requests = pod.requests.clone().with("cpu", 1000));
+    let world = World::new().pool(pool("default"), types()).pods(many);
+    let decided = world.schedule();
+    assert_eq!(
+        (decided.new_claims.len(), decided.unschedulable.len() > 20),
+        (1, true),
+        "as many as fit on it"
+    );
+    let world = World::new()
+        .pool(pool("default"), types())
+        .pods(pods("db", 1, together(HOST, "web")));
+    insta::assert_snapshot!(world.refusals().join("\n"), @r#"default/db-00: Failed to schedule pod: NodePool "default": pod affinity on kubernetes.io/hostname finds no place with the pods it looks for"#);
+}
+
+#[test]
+fn several_rules_hold_at_once() {
+    let world = World::new()
+        .pool(pool("default"), types())
+        .pods(pods("web", 6, |pod| {
+            pod.placement.spread.push(spread(ZONE, 1));
+            pod.placement.anti_affinity.push(term(HOST, "web"));
+        }));
+    let decided = world.schedule();
+    assert_eq!(
+        (decided.new_claims.len(), zones(&decided, &world).as_str()),
+        (6, "a2 b2 c2")
+    );
+}
+
+#[test]
+fn limits_hold_for_bound_pods_too() {
+    let limited = Pool {
+        limits: [("nodes", 2)].into_iter().collect(),
+        ..pool("default")
+    };
+    let world = World::new().pool(limited, types()).pods(pods("web", 5, |pod| {
+        pod.placement.anti_affinity.push(term(HOST, "web"))
+    }));
+    let decided = world.schedule();
+    assert_eq!((decided.new_claims.len(), decided.unschedulable.len()), (2, 3));
+}
+
+#[test]
+fn what_is_on_its_way_counts() {
+    let mut place = node("n", "default", &types()[6], "launched");
+    place.nominated = vec![PodKey::new("default", "web-00")];
+    let world = World::new()
+        .pool(pool("default"), types())
+        .node(place)
+        .pods(pods("web", 3, |pod| pod.placement.spread.push(spread(ZONE, 1))));
+    assert_eq!(zones(&world.schedule(), &world), "b1 c1");
+}
+
+#[test]
+fn the_preferred_is_not_required() {
+    let world = World::new()
+        .pool(pool("default"), types())
+        .pods(pods("web", 3, |pod| {
+            pod.placement.spread.push(Spread {
+                strength: Strength::Preferred,
+                ..spread(HOST, 1)
+            });
+        }));
+    let decided = world.schedule();
+    assert_eq!(decided.new_claims.len(), 1);
+    assert_eq!(decided.relaxed.len(), 3);
+}
