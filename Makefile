@@ -9,8 +9,6 @@ CARGO ?= cargo
 RUST_NEEDED := 1.95
 JOINER_CACHE ?= $(HOME)/.cache/joiner
 DENY_VERSION := 0.20.2
-PYTEST_VERSION := 9.2.0
-PYTEST := $(JOINER_CACHE)/pytest-$(PYTEST_VERSION)
 DENY := $(JOINER_CACHE)/cargo-deny-$(DENY_VERSION)/bin/cargo-deny
 BINARIES := -p joiner -p joiner-controller -p terraform-provider-joiner -p joiner-sandbox
 TARGET := $(or $(CARGO_TARGET_DIR),target)
@@ -53,8 +51,7 @@ test: lint ## Everything: fmt, clippy, deny, unit, CRD and end-to-end tests.
 	@$(TARGET)/debug/joiner sandbox tools
 	@echo "==> tests of the emulator's front"
 	@python=$$($(TARGET)/debug/joiner sandbox tools --python); \
-	  [ -d $(PYTEST) ] || $$python -m pip install -q --disable-pip-version-check --target $(PYTEST) pytest==$(PYTEST_VERSION); \
-	  cd sandbox/aws && PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$(PYTEST) $$python -m pytest -q -p no:cacheprovider
+	  cd sandbox/aws && PYTHONDONTWRITEBYTECODE=1 $$python -m pytest -q -p no:cacheprovider
 	@echo "==> tests of every package, and end to end with both cores"
 	JOINER_BINARIES=$(abspath $(TARGET)/debug) $(CARGO) test --workspace --locked --no-fail-fast
 

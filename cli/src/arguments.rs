@@ -174,7 +174,8 @@ pub(crate) enum ClusterCommand {
     /// Bring up a cluster
     Create {
         /// Its name
-        name: String,
+        #[arg(value_name = "NAME")]
+        cluster: String,
         /// The API server's port [default: a free one]
         #[arg(long, value_name = "PORT")]
         api_port: Option<u16>,
@@ -182,7 +183,8 @@ pub(crate) enum ClusterCommand {
     /// Take a cluster down with all it holds
     Delete {
         /// Its name
-        name: String,
+        #[arg(value_name = "NAME")]
+        cluster: String,
     },
 }
 
@@ -216,6 +218,19 @@ mod tests {
         ] {
             assert_eq!(duration(text).ok(), want, "{text}");
         }
+    }
+
+    #[test]
+    fn a_clusters_name_is_not_the_sandboxs() {
+        let words = ["joiner", "sandbox", "cluster", "create", "b", "--dir", "/x"];
+        let joiner = Joiner::try_parse_from(words).unwrap();
+        let Command::Sandbox(sandbox) = joiner.command else {
+            panic!("another command")
+        };
+        assert_eq!(
+            (sandbox.which.dir, sandbox.which.name),
+            (Some(PathBuf::from("/x")), None)
+        );
     }
 
     #[test]

@@ -27,7 +27,10 @@ pub(crate) async fn run(layout: Layout, command: ClusterCommand) -> Result<ExitC
             }
             Ok(output::line(&table.to_string()))
         }
-        ClusterCommand::Create { name, api_port } => {
+        ClusterCommand::Create {
+            cluster: name,
+            api_port,
+        } => {
             let cluster = sandbox
                 .create_cluster(&ClusterSpec { name, port: api_port })
                 .await?;
@@ -36,7 +39,7 @@ pub(crate) async fn run(layout: Layout, command: ClusterCommand) -> Result<ExitC
                 cluster.name, cluster.endpoint
             )))
         }
-        ClusterCommand::Delete { name } => {
+        ClusterCommand::Delete { cluster: name } => {
             sandbox.delete_cluster(&name).await?;
             Ok(output::line(&format!("cluster {name} is gone")))
         }

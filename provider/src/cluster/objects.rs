@@ -103,8 +103,10 @@ impl<'a> Objects<'a> {
 
     /// The objects that a label selector matches; empty when the kind is not served.
     pub(crate) async fn list(&self, labels: Option<&str>) -> Result<Vec<Value>, ClusterError> {
-        let mut params = ListParams::default();
-        params.label_selector = labels.map(str::to_owned);
+        let params = ListParams {
+            label_selector: labels.map(str::to_owned),
+            ..ListParams::default()
+        };
         match self.api.list(&params).await {
             Ok(list) => list.items.into_iter().map(|object| self.json(object)).collect(),
             Err(error) => match self.sort(error) {

@@ -39,14 +39,6 @@ impl Status {
             _ => Self::Unknown,
         }
     }
-
-    /// Whether a Helm process works on the release, or did when it was killed.
-    pub(crate) fn is_in_progress(self) -> bool {
-        matches!(
-            self,
-            Self::PendingInstall | Self::PendingUpgrade | Self::PendingRollback | Self::Uninstalling
-        )
-    }
 }
 
 impl fmt::Display for Status {
@@ -140,16 +132,6 @@ impl Record {
         self.json["info"]["description"].as_str().unwrap_or_default()
     }
 
-    /// When it was last worked on, RFC 3339.
-    pub(crate) fn last_deployed(&self) -> Option<&str> {
-        self.json["info"]["last_deployed"].as_str()
-    }
-
-    /// The notes that the chart rendered.
-    pub(crate) fn notes(&self) -> Option<&str> {
-        self.json["info"]["notes"].as_str()
-    }
-
     /// The values given to it, without the chart's defaults.
     pub(crate) fn values(&self) -> Value {
         match &self.json["config"] {
@@ -161,13 +143,6 @@ impl Record {
     /// The rendered objects, YAML documents.
     pub(crate) fn manifest(&self) -> &str {
         self.json["manifest"].as_str().unwrap_or_default()
-    }
-
-    /// The chart's name.
-    pub(crate) fn chart_name(&self) -> &str {
-        self.json["chart"]["metadata"]["name"]
-            .as_str()
-            .unwrap_or_default()
     }
 
     /// The chart's version.

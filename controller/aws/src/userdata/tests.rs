@@ -75,7 +75,10 @@ fn al2023_takes_a_node_config_and_an_archive_of_the_user() {
         2
     );
     let script = text(AmiFamily::AL2023, Some("#!/bin/sh\na: b\n"), false).unwrap();
-    assert_eq!(script.matches("Content-Type: application/node.eks.aws").count(), 1);
+    assert_eq!(
+        script.matches("Content-Type: application/node.eks.aws").count(),
+        1
+    );
     let archive = "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=\"B\"\n\n--B\nContent-Type: \
                    text/x-shellscript\n\n#!/bin/sh\n--B--\n";
     let merged = text(AmiFamily::AL2023, Some(archive), false).unwrap();

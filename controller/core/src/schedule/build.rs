@@ -1,6 +1,6 @@
 //! Writes a claim out: what the solver knows by number, by name.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::MAX_TYPES;
@@ -9,6 +9,7 @@ use super::offer::Offer;
 use super::opened::Opened;
 use super::outcome::NewClaim;
 use crate::catalogue::InstanceType;
+use crate::launch::values_of;
 use crate::money::Price;
 use crate::requirements::{Absence, Requirement, Requirements, Values};
 use crate::resources::Resources;
@@ -46,6 +47,7 @@ pub(super) fn claim(
         .iter()
         .map(|kind| offer.kinds[*kind].daemons.clone())
         .reduce(|all, it| all.lower(&it));
+    settle(&mut requirements, &types);
     let labels = labels(pool.template_labels(), &requirements);
     requirements.add(Requirement::is_in(
         well_known::INSTANCE_TYPE,
@@ -81,18 +83,55 @@ pub(super) fn claim(
     }
 }
 
-/// The labels of the claim: the pool's, and of the labels that no instance type says a value that the requirements
-/// allow. Which one is the first, so that it is the same every time.
+/// The labels of the claim: the pool's, every well-known one of which one value is left, and of the others a value that
+/// the requirements allow. Which one is the first, so that it is the same every time.
 fn labels(mut labels: Labels, requirements: &Requirements) -> Labels {
-    for requirement in requirements
-        .iter()
-        .filter(|it| !well_known::is_well_known(it.key()))
-    {
-        if let Some(value) = some_value(requirement) {
+    for requirement in requirements.iter() {
+        let value = match well_known::is_well_known(requirement.key()) {
+            true => requirement.single().cloned(),
+            false => some_value(requirement),
+        };
+        if let Some(value) = value {
             labels.entry(requirement.key().clone()).or_insert(value);
         }
     }
     labels
+}
+
+/// Decides on labels that must be there and of which every type leaves several values open, tenancy for one: the value
+/// `default` where it is allowed, else the first.
+fn settle(requirements: &mut Requirements, types: &[&InstanceType]) {
+    let open = |wanted: &&Requirement| {
+        let said_elsewhere =
+            !well_known::is_well_known(wanted.key()) || well_known::is_said_by_offerings(wanted.key());
+        wanted.absence() == Absence::Refused && wanted.single().is_none() && !said_elsewhere
+    };
+    let settled: Vec<Requirement> = requirements
+        .iter()
+        .filter(open)
+        .filter_map(|wanted| common(wanted, types))
+        .collect();
+    settled.into_iter().for_each(|one| requirements.replace(one));
+}
+
+/// The requirement with the one value that all types have in common, where each of them leaves several open.
+fn common(wanted: &Requirement, types: &[&InstanceType]) -> Option<Requirement> {
+    let mut common: Option<BTreeSet<&Text>> = None;
+    for it in types {
+        let values: BTreeSet<&Text> = values_of(it, wanted.key())
+            .filter(|value| wanted.allows(Some(value)))
+            .collect();
+        if values_of(it, wanted.key()).count() < 2 {
+            return None;
+        }
+        common = Some(common.map_or(values.clone(), |all| &all & &values));
+    }
+    let common = common?;
+    let value = common
+        .iter()
+        .find(|value| &****value == "default")
+        .or_else(|| common.first())?;
+    Some(Requirement::is(wanted.key().clone(), (*value).clone()).with_min_values(wanted.min_values()))
 }
 
 /// A value that the requirement allows, where the label must be there.

@@ -8,11 +8,12 @@ use super::shape::Shape;
 use super::topology::{self, Site};
 use crate::catalogue::{Catalogue, InstanceType};
 use crate::launch::values_of;
-use crate::requirements::{Requirement, Requirements, Undefined, Values};
+use crate::requirements::{Absence, Requirement, Requirements, Undefined, Values};
 use crate::resources::Resources;
 use crate::snapshot::{HostPort, Node, Owner, Phase, Pod, PodKey, Snapshot};
 use crate::taints::{Taint, untolerated};
 use crate::text::Text;
+use crate::well_known;
 
 /// A node or a claim, and what is left on it.
 pub(super) struct Place<'a> {
@@ -206,17 +207,16 @@ impl<'a> Place<'a> {
         })
     }
 
-    /// Whether whatever the claim becomes satisfies `wanted`: it says so itself, or every type it may become does.
+    /// Whether whatever the claim becomes satisfies `wanted`.
     fn promises(&self, wanted: &Requirements) -> bool {
         wanted.iter().all(|wanted| match self.labels.get(wanted.key()) {
-            Some(mine) if mine.implies(wanted) => true,
-            _ => self.types.iter().all(|it| {
-                it.requirements
-                    .get(wanted.key())
-                    .is_some_and(|of_type| match self.labels.get(wanted.key()) {
-                        Some(mine) => of_type.intersect(mine).implies(wanted),
-                        None => of_type.implies(wanted),
-                    })
+            Some(mine) if mine.single().is_some() => mine.implies(wanted),
+            mine => self.types.iter().all(|it| {
+                let Some(of_type) = it.requirements.get(wanted.key()) else { return false };
+                let left = mine.map_or_else(|| of_type.clone(), |mine| of_type.intersect(mine));
+                // Of a label with several values left an offering picks one; else it may stay away.
+                let there = left.single().is_some() || well_known::is_said_by_offerings(wanted.key());
+                (there || wanted.absence() == Absence::Allowed) && left.implies(wanted)
             }),
         })
     }

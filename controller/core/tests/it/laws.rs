@@ -26,6 +26,10 @@ fn wish() -> impl Strategy<Value = Option<Requirement>> {
         1 => prop_oneof![Just("team"), Just("karpenter.k8s.aws/instance-gpu-name"), Just("karpenter.k8s.aws/nitro-sandbox")]
             .prop_map(|key| Some(Requirement::exists(key))),
         1 => Just(Some(Requirement::is("topology.k8s.aws/zone-id", "usw2-azb"))),
+        1 => prop_oneof![Just("In"), Just("Exists"), Just("NotIn")].prop_map(|operator| {
+            let values: &[&str] = if operator == "Exists" { &[] } else { &["default"] };
+            Some(Requirement::parse("karpenter.k8s.aws/instance-tenancy", operator, values.iter().copied()).unwrap())
+        }),
         1 => prop_oneof![Just("a"), Just("b")].prop_map(|team| Some(Requirement::is("team", team))),
     ]
 }

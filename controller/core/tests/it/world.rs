@@ -94,6 +94,7 @@ pub(crate) fn instance(name: &str, arch: &str, cpu: i64, memory: i64, micros: u6
             Requirement::is("karpenter.k8s.aws/instance-category", &family[..1]),
             Requirement::is("karpenter.k8s.aws/instance-cpu", (cpu / 1000).to_string()),
             Requirement::does_not_exist("karpenter.k8s.aws/instance-gpu-name"),
+            Requirement::is_in("karpenter.k8s.aws/instance-tenancy", ["default", "dedicated"]),
         ]
         .into_iter()
         .collect(),

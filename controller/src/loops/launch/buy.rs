@@ -30,7 +30,7 @@ enum Next {
     /// The claims are served, or were given up.
     Done,
     /// Other offerings may do.
-    NextOfferings { detail: String },
+    OtherOfferings { detail: String },
     /// Nothing will do.
     GiveUp(Why),
     /// Something that may pass.
@@ -55,7 +55,7 @@ pub(super) async fn buy(act: &Act, names: &[Text]) {
         let Some(first) = entries.first() else { return };
         match attempt(act, &entries, first, now).await {
             Next::Done => return,
-            Next::NextOfferings { detail } => {
+            Next::OtherOfferings { detail } => {
                 tries += 1;
                 if tries >= TRIES {
                     return give_up(act, &entries, &Why::InsufficientCapacity(detail)).await;
@@ -122,7 +122,7 @@ async fn attempt(act: &Act, entries: &[ClaimEntry], first: &ClaimEntry, now: Tim
             // Without a mark the next plan would be the same.
             match shortages.is_empty() {
                 true => Next::GiveUp(Why::InsufficientCapacity(detail)),
-                false => Next::NextOfferings { detail },
+                false => Next::OtherOfferings { detail },
             }
         }
         Err(cause @ LaunchError::NodeClassNotReady { .. }) => {

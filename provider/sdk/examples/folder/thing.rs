@@ -181,6 +181,7 @@ impl Resource for ThingResource {
         Ok(())
     }
 
+    #[expect(clippy::panic, reason = "the tests look at what becomes of a panic")]
     async fn create(
         &self,
         ctx: &Context<Store>,

@@ -73,12 +73,27 @@ fn standard() -> Json {
 fn defaults_fill_what_is_not_configured_at_every_depth() {
     for (config, want) in [
         (json!({"name": "a"}), json!({"name": "a", "base": standard()})),
-        (json!({"base": {"kind": "own", "count": 2}}), json!({"base": {"kind": "own", "count": 2}})),
-        (json!({"base": {"kind": "own"}}), json!({"base": {"kind": "own", "count": 1}})),
+        (
+            json!({"base": {"kind": "own", "count": 2}}),
+            json!({"base": {"kind": "own", "count": 2}}),
+        ),
+        (
+            json!({"base": {"kind": "own"}}),
+            json!({"base": {"kind": "own", "count": 1}}),
+        ),
         (json!({"base": UNKNOWN}), json!({"base": UNKNOWN})),
-        (json!({"one": {"kind": "k", "count": UNKNOWN}}), json!({"one": {"kind": "k", "count": UNKNOWN}, "base": standard()})),
-        (json!({"list": [{"kind": "k"}, UNKNOWN]}), json!({"list": [{"kind": "k", "count": 1}, UNKNOWN], "base": standard()})),
-        (json!({"map": {"x": {"kind": "k"}}}), json!({"map": {"x": {"kind": "k", "count": 1}}, "base": standard()})),
+        (
+            json!({"one": {"kind": "k", "count": UNKNOWN}}),
+            json!({"one": {"kind": "k", "count": UNKNOWN}, "base": standard()}),
+        ),
+        (
+            json!({"list": [{"kind": "k"}, UNKNOWN]}),
+            json!({"list": [{"kind": "k", "count": 1}, UNKNOWN], "base": standard()}),
+        ),
+        (
+            json!({"map": {"x": {"kind": "k"}}}),
+            json!({"map": {"x": {"kind": "k", "count": 1}}, "base": standard()}),
+        ),
         (
             json!({"set": [{"kind": "k"}, {"kind": "l", "count": 5}]}),
             json!({"set": [{"kind": "k", "count": 1}, {"kind": "l", "count": 5}], "base": standard()}),
@@ -93,7 +108,9 @@ fn defaults_fill_what_is_not_configured_at_every_depth() {
 
 #[test]
 fn only_computed_and_unconfigured_attributes_become_unknown() {
-    let prior = value(json!({"name": "a", "id": "1", "revision": 1, "zone": "z", "list": [{"kind": "k", "mark": "m"}]}));
+    let prior = value(
+        json!({"name": "a", "id": "1", "revision": 1, "zone": "z", "list": [{"kind": "k", "mark": "m"}]}),
+    );
     let config = value(json!({"name": "b", "list": [{"kind": "k"}, {"kind": "l"}]}));
     let mut planned = value(json!({
         "name": "b", "id": "1", "revision": 1, "zone": "z", "list": [{"kind": "k", "mark": "m"}, {"kind": "l"}],
@@ -108,25 +125,36 @@ fn only_computed_and_unconfigured_attributes_become_unknown() {
     );
     let mut planned = value(json!({"name": "b", "id": UNKNOWN, "revision": 7, "zone": "z"}));
     unknowns::mark_unchanged(&schema(), &config, &prior, &mut planned);
-    assert_eq!(planned, value(json!({"name": "b", "id": UNKNOWN, "revision": 7, "zone": UNKNOWN})));
+    assert_eq!(
+        planned,
+        value(json!({"name": "b", "id": UNKNOWN, "revision": 7, "zone": UNKNOWN}))
+    );
 }
 
 #[test]
 fn equal_meanings_keep_their_spelling() {
-    let before = value(json!({"one": {"kind": "k", "label": "Big"}, "list": [{"kind": "k", "label": "Big"}]}));
+    let before =
+        value(json!({"one": {"kind": "k", "label": "Big"}, "list": [{"kind": "k", "label": "Big"}]}));
     for (label, want) in [("BIG", "Big"), ("small", "small"), ("Big", "Big")] {
-        let mut planned = value(json!({"one": {"kind": "k", "label": label}, "list": [{"kind": "k", "label": label}]}));
+        let mut planned =
+            value(json!({"one": {"kind": "k", "label": label}, "list": [{"kind": "k", "label": label}]}));
         spelling::keep(&schema(), &before, &mut planned);
-        let want = value(json!({"one": {"kind": "k", "label": want}, "list": [{"kind": "k", "label": want}]}));
+        let want =
+            value(json!({"one": {"kind": "k", "label": want}, "list": [{"kind": "k", "label": want}]}));
         assert_eq!(planned, want, "{label}");
     }
 }
 
 #[test]
 fn replacing_changes_are_found_and_sets_are_named_as_a_whole() {
-    let prior = value(json!({"zone": "z", "one": {"kind": "k"}, "list": [{"kind": "k"}], "set": [{"kind": "k"}]}));
+    let prior =
+        value(json!({"zone": "z", "one": {"kind": "k"}, "list": [{"kind": "k"}], "set": [{"kind": "k"}]}));
     for (config, planned, want) in [
-        (json!({}), json!({"zone": "y", "one": {"kind": "k"}, "list": [{"kind": "k"}], "set": [{"kind": "k"}]}), vec![]),
+        (
+            json!({}),
+            json!({"zone": "y", "one": {"kind": "k"}, "list": [{"kind": "k"}], "set": [{"kind": "k"}]}),
+            vec![],
+        ),
         (
             json!({"zone": "y"}),
             json!({"zone": "y", "one": {"kind": "k"}, "list": [{"kind": "k"}], "set": [{"kind": "k"}]}),
@@ -138,12 +166,32 @@ fn replacing_changes_are_found_and_sets_are_named_as_a_whole() {
             vec!["list[0].kind", "one.kind", "set"],
         ),
     ] {
-        let found = replacement::paths(&schema(), &value(config), &prior, &value(planned.clone()), Vec::new());
-        assert_eq!(found.iter().map(ToString::to_string).collect::<Vec<_>>(), want, "{planned}");
+        let found = replacement::paths(
+            &schema(),
+            &value(config),
+            &prior,
+            &value(planned.clone()),
+            Vec::new(),
+        );
+        assert_eq!(
+            found.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            want,
+            "{planned}"
+        );
     }
-    assert!(replacement::paths(&schema(), &value(json!({})), &Value::Null, &prior, vec!["zone".into()]).is_empty());
+    assert!(
+        replacement::paths(
+            &schema(),
+            &value(json!({})),
+            &Value::Null,
+            &prior,
+            vec!["zone".into()]
+        )
+        .is_empty()
+    );
     let asked = vec!["zone".into(), "name".into(), "nowhere".into()];
-    let planned = value(json!({"zone": "y", "one": {"kind": "k"}, "list": [{"kind": "k"}], "set": [{"kind": "k"}]}));
+    let planned =
+        value(json!({"zone": "y", "one": {"kind": "k"}, "list": [{"kind": "k"}], "set": [{"kind": "k"}]}));
     let found = replacement::paths(&schema(), &value(json!({})), &prior, &planned, asked);
     assert_eq!(found, ["zone".into()], "only what changes, and is there");
 }
@@ -152,12 +200,19 @@ fn replacing_changes_are_found_and_sets_are_named_as_a_whole() {
 fn validators_and_write_only_reach_every_depth() {
     let bad = json!({"kind": "k", "count": 0, "secret": "s"});
     let bad_in_set = json!({"kind": "k", "count": 0});
-    let mut config = value(json!({"one": bad, "list": [{"kind": "k"}, bad], "map": {"x": bad}, "set": [bad_in_set]}));
+    let mut config =
+        value(json!({"one": bad, "list": [{"kind": "k"}, bad], "map": {"x": bad}, "set": [bad_in_set]}));
     let found = validators::run(&schema(), &config);
-    let paths: Vec<String> = found.iter().filter_map(|found| found.path.as_ref().map(ToString::to_string)).collect();
+    let paths: Vec<String> = found
+        .iter()
+        .filter_map(|found| found.path.as_ref().map(ToString::to_string))
+        .collect();
     assert_eq!(paths, ["one.count", "list[1].count", "map[\"x\"].count", "set"]);
     write_only::clear(&schema(), &mut config);
-    for part in [config.attribute("one"), config.at(&crate::AttributePath::from("list").index(1)).unwrap()] {
+    for part in [
+        config.attribute("one"),
+        config.at(&crate::AttributePath::from("list").index(1)).unwrap(),
+    ] {
         assert!(part.attribute("secret").is_null());
     }
 }

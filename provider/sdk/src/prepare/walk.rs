@@ -32,7 +32,11 @@ pub(crate) fn walk(
     planned: &mut Value,
     visit: &mut dyn FnMut(&Site<'_>, &mut Value) -> Next,
 ) {
-    let at = Triple { config, prior, planned };
+    let at = Triple {
+        config,
+        prior,
+        planned,
+    };
     object(&schema.attributes, &schema.blocks, at, &Place::root(), visit);
 }
 
@@ -51,15 +55,28 @@ struct Place {
 
 impl Place {
     fn root() -> Self {
-        Self { path: AttributePath::root(), in_set: false }
+        Self {
+            path: AttributePath::root(),
+            in_set: false,
+        }
     }
 
     fn step(&self, step: Step) -> Self {
-        if self.in_set { self.clone() } else { Self { path: self.path.step(step), in_set: false } }
+        if self.in_set {
+            self.clone()
+        } else {
+            Self {
+                path: self.path.step(step),
+                in_set: false,
+            }
+        }
     }
 
-    fn into_set(&self) -> Self {
-        Self { path: self.path.clone(), in_set: true }
+    fn inside_set(&self) -> Self {
+        Self {
+            path: self.path.clone(),
+            in_set: true,
+        }
     }
 }
 
@@ -70,23 +87,44 @@ fn object(
     place: &Place,
     visit: &mut dyn FnMut(&Site<'_>, &mut Value) -> Next,
 ) {
-    let Value::Object(members) = at.planned else { return };
+    let Value::Object(members) = at.planned else {
+        return;
+    };
     for attribute in attributes {
         let planned = members.entry(attribute.name.clone()).or_default();
-        let (config, prior) = (at.config.attribute(&attribute.name), at.prior.attribute(&attribute.name));
+        let (config, prior) = (
+            at.config.attribute(&attribute.name),
+            at.prior.attribute(&attribute.name),
+        );
         let place = place.step(Step::Attribute(attribute.name.clone()));
-        let site = Site { attribute, path: place.path.clone(), config, prior };
+        let site = Site {
+            attribute,
+            path: place.path.clone(),
+            config,
+            prior,
+        };
         if visit(&site, planned) == Next::Skip {
             continue;
         }
         if let Shape::Nested(nesting, nested) = &attribute.shape {
-            each_element(*nesting, Triple { config, prior, planned }, &place, &mut |at, place| {
-                object(nested, &[], at, place, visit);
-            });
+            each_element(
+                *nesting,
+                Triple {
+                    config,
+                    prior,
+                    planned,
+                },
+                &place,
+                &mut |at, place| {
+                    object(nested, &[], at, place, visit);
+                },
+            );
         }
     }
     for block in blocks {
-        let Some(planned) = members.get_mut(&block.name) else { continue };
+        let Some(planned) = members.get_mut(&block.name) else {
+            continue;
+        };
         let (config, prior) = (at.config.attribute(&block.name), at.prior.attribute(&block.name));
         let nesting = match planned {
             Value::List(_) => Nesting::List,
@@ -95,35 +133,70 @@ fn object(
             _ => Nesting::Single,
         };
         let place = place.step(Step::Attribute(block.name.clone()));
-        each_element(nesting, Triple { config, prior, planned }, &place, &mut |at, place| {
-            object(&block.attributes, &block.blocks, at, place, visit);
-        });
+        each_element(
+            nesting,
+            Triple {
+                config,
+                prior,
+                planned,
+            },
+            &place,
+            &mut |at, place| {
+                object(&block.attributes, &block.blocks, at, place, visit);
+            },
+        );
     }
 }
 
 fn each_element(nesting: Nesting, at: Triple<'_>, place: &Place, visit: &mut dyn FnMut(Triple<'_>, &Place)) {
-    let Triple { config, prior, planned } = at;
+    let Triple {
+        config,
+        prior,
+        planned,
+    } = at;
     match (nesting, planned) {
-        (Nesting::Single, planned) => visit(Triple { config, prior, planned }, place),
+        (Nesting::Single, planned) => visit(
+            Triple {
+                config,
+                prior,
+                planned,
+            },
+            place,
+        ),
         (_, Value::List(elements)) => {
             for (index, planned) in elements.iter_mut().enumerate() {
-                let at = Triple { config: element(config, index), prior: element(prior, index), planned };
+                let at = Triple {
+                    config: element(config, index),
+                    prior: element(prior, index),
+                    planned,
+                };
                 visit(at, &place.step(Step::Index(index)));
             }
         }
         (_, Value::Map(elements)) => {
             for (key, planned) in elements.iter_mut() {
-                let at = Triple { config: member(config, key), prior: member(prior, key), planned };
+                let at = Triple {
+                    config: member(config, key),
+                    prior: member(prior, key),
+                    planned,
+                };
                 visit(at, &place.step(Step::Key(key.clone())));
             }
         }
         (_, Value::Set(elements)) => {
             let mut changed = std::mem::take(elements);
-            let place = place.into_set();
+            let place = place.inside_set();
             for planned in &mut changed {
                 let config = source(config, planned);
                 let prior = source(prior, if config.is_null() { planned } else { config });
-                visit(Triple { config, prior, planned }, &place);
+                visit(
+                    Triple {
+                        config,
+                        prior,
+                        planned,
+                    },
+                    &place,
+                );
             }
             if let Value::Set(sorted) = Value::set(changed) {
                 *elements = sorted;

@@ -23,7 +23,11 @@ pub(super) async fn apply<P: Provider>(
     request: proto::apply_resource_change::Request,
 ) -> Result<Response, Diagnostics> {
     // Whatever fails: an answer without a state would make the core forget an object that is there.
-    let kept = (request.prior_state.clone(), request.planned_private.clone(), request.planned_identity.clone());
+    let kept = (
+        request.prior_state.clone(),
+        request.planned_private.clone(),
+        request.planned_identity.clone(),
+    );
     Ok(change(service, request).await.unwrap_or_else(|failure| Response {
         new_state: kept.0,
         private: kept.1,

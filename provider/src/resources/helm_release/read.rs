@@ -63,6 +63,16 @@ pub(super) async fn read(
         model.values = Field::Known(value_of(&record.values()));
         model.chart_digest = digest(&model);
     }
+    if record.status() != Status::Deployed {
+        ctx.report(Diagnostic::warning(
+            format!("Release {id} is {}", record.status()),
+            format!(
+                "Helm says of revision {}: {}.",
+                record.revision(),
+                record.description().trim_end_matches('.')
+            ),
+        ));
+    }
     let readiness = readiness_of(cluster, namespace, &objects).await.map_err(failed)?;
     if !readiness.is_ready() {
         ctx.report(Diagnostic::warning(
