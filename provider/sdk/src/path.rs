@@ -72,6 +72,20 @@ impl AttributePath {
         self.0.split_last().map(|(_, rest)| Self(rest.to_vec()))
     }
 
+    /// Reads a path as the protocol spells it; a step that is none is left out.
+    pub(crate) fn from_proto(path: &proto::AttributePath) -> Self {
+        use proto::attribute_path::step::Selector;
+        let steps = path
+            .steps
+            .iter()
+            .filter_map(|step| match step.selector.as_ref()? {
+                Selector::AttributeName(name) => Some(Step::Attribute(name.clone())),
+                Selector::ElementKeyString(key) => Some(Step::Key(key.clone())),
+                Selector::ElementKeyInt(index) => usize::try_from(*index).ok().map(Step::Index),
+            });
+        steps.collect()
+    }
+
     pub(crate) fn to_proto(&self) -> proto::AttributePath {
         use proto::attribute_path::step::Selector;
         let steps = self.0.iter().map(|step| {

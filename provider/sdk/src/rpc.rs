@@ -16,5 +16,6 @@ mod service;
 mod state;
 mod wire;
 
+pub(crate) use answer::Paths;
 pub(crate) use panics::install_hook;
 pub(crate) use service::Service;

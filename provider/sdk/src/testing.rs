@@ -1,7 +1,7 @@
 //! A core in process, for unit tests of providers: it drives resources over the protocol's own messages, without gRPC and
 //! processes, and judges every answer by the rules of Terraform and OpenTofu.
 //!
-//! ```ignore
+//! ```text
 //! let core = Core::new(Example).await?;                    // schemas are checked
 //! core.configure(json!({ "folder": UNKNOWN })).await?;     // as in a first plan
 //! let mut bucket = core.resource("example_bucket")?;

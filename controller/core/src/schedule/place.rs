@@ -212,7 +212,9 @@ impl<'a> Place<'a> {
         wanted.iter().all(|wanted| match self.labels.get(wanted.key()) {
             Some(mine) if mine.single().is_some() => mine.implies(wanted),
             mine => self.types.iter().all(|it| {
-                let Some(of_type) = it.requirements.get(wanted.key()) else { return false };
+                let Some(of_type) = it.requirements.get(wanted.key()) else {
+                    return false;
+                };
                 let left = mine.map_or_else(|| of_type.clone(), |mine| of_type.intersect(mine));
                 // Of a label with several values left an offering picks one; else it may stay away.
                 let there = left.single().is_some() || well_known::is_said_by_offerings(wanted.key());

@@ -248,11 +248,13 @@ impl Index {
         self.ring_terminating();
     }
 
-    /// These pods are meant for `place`.
+    /// These pods are meant for `place`. One that is gone or placed by now holds no room.
     pub(crate) fn nominate(&self, pods: &[PodKey], place: &Text) {
         let mut state = self.state();
         for pod in pods {
-            state.nominations.hold(pod.clone(), place.clone());
+            if state.needs_place(pod) {
+                state.nominations.hold(pod.clone(), place.clone());
+            }
         }
     }
 
@@ -398,6 +400,25 @@ impl State {
             self.nominations.release(key);
         }
         !over.is_empty()
+    }
+
+    /// Whether the pod waits for a node, or has one that goes.
+    fn needs_place(&self, pod: &PodKey) -> bool {
+        let Some(entry) = self.pods.get(pod) else {
+            return false;
+        };
+        let Some(node) = &entry.node else {
+            return entry.pending_since.is_some();
+        };
+        let provider = self
+            .nodes
+            .get(node)
+            .and_then(|entry| entry.node.provider_id.as_ref());
+        let claim = provider
+            .and_then(|id| self.by_provider.get(id))
+            .and_then(|name| self.claims.get(name));
+        entry.pod.deletion.is_none()
+            && claim.is_some_and(|it| it.claim.deletion.is_some() || self.marked.contains(&it.claim.name))
     }
 
     /// A pod left its node.

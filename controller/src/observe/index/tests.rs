@@ -143,3 +143,14 @@ fn claims_of_other_clouds_are_not_ours() {
     index.claim(&object);
     assert!(index.snapshot(at(0)).nodes.is_empty());
 }
+
+#[test]
+fn a_pod_that_is_gone_holds_no_room() {
+    let index = Index::new(Settings::default());
+    index.claim(&claim(1, None));
+    index.pod(&pod("web", 2, None, "Pending"), at(1));
+    let key = PodKey::new("shop", "web");
+    index.pod_gone(&key, 3, at(2));
+    index.nominate(std::slice::from_ref(&key), &"default-abcde".into());
+    assert!(index.snapshot(at(3)).nodes[0].nominated.is_empty());
+}

@@ -191,6 +191,11 @@ impl Resource for ThingResource {
         match request.planned.policy.as_str() {
             Some("Panic") => std::panic::panic_any("a thing panicked".to_owned()),
             Some("Slow") => {
+                // It is there from now on, if not as it should be.
+                store.put(
+                    request.planned.name.as_str().unwrap_or_default(),
+                    &json!({ "revision": 0 }),
+                )?;
                 let limit = tfplugin::timeout_or(
                     &request.planned.timeouts,
                     |timeouts| &timeouts.create,

@@ -7,7 +7,7 @@ use tfplugin_proto::tfplugin6 as proto;
 use tokio_util::sync::CancellationToken;
 use tonic::{Request, Response, Status, async_trait};
 
-use super::answer::answer;
+use super::answer::{Paths, answer};
 use super::{
     apply, data_source, ephemeral, functions, identity, import, plan, provider, read, schemas, state,
 };
@@ -24,6 +24,7 @@ pub(crate) struct Service<P: Provider> {
     offers: OnceLock<Tables<P::Data>>,
     configured: RwLock<Configured<P::Data>>,
     stop: Mutex<CancellationToken>,
+    paths: Paths,
 }
 
 /// What is offered, by name.
@@ -35,12 +36,13 @@ pub(super) struct Tables<D> {
 }
 
 impl<P: Provider> Service<P> {
-    pub(crate) fn new(provider: P) -> Self {
+    pub(crate) fn new(provider: P, paths: Paths) -> Self {
         Self {
             provider,
             offers: OnceLock::new(),
             configured: RwLock::new(Configured::Unconfigured),
             stop: Mutex::new(CancellationToken::new()),
+            paths,
         }
     }
 
@@ -194,7 +196,7 @@ macro_rules! calls {
                 ) -> Result<Response<proto::$message::Response>, Status> {
                     let request = request.into_inner();
                     let subject = $subject(&request);
-                    answer(stringify!($method), &subject, $handle(self, request)).await
+                    answer(stringify!($method), &subject, self.paths, $handle(self, request)).await
                 }
             )*
 

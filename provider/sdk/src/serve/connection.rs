@@ -14,7 +14,7 @@ use tokio_stream::wrappers::ReceiverStream;
 use tokio_util::sync::CancellationToken;
 use tonic::transport::server::Connected;
 
-use super::listen::{Listener, Socket};
+use super::listen::Socket;
 
 /// A client that has not finished the TLS handshake by then is dropped.
 const TLS_HANDSHAKE_LIMIT: Duration = Duration::from_secs(10);
@@ -54,7 +54,7 @@ pub(crate) struct Connection {
 
 /// Accepts connections until `end`, each TLS handshake in a task of its own.
 pub(crate) fn accept(
-    listener: Listener,
+    socket: Socket,
     tls: Option<TlsAcceptor>,
     open: Open,
     end: CancellationToken,
@@ -63,7 +63,7 @@ pub(crate) fn accept(
     tokio::spawn(async move {
         loop {
             let stream = tokio::select! {
-                stream = next(&listener.socket) => stream,
+                stream = next(&socket) => stream,
                 () = end.cancelled() => break,
             };
             match stream {
@@ -81,7 +81,6 @@ pub(crate) fn accept(
                 Err(error) => tracing::warn!(%error, "a connection was not accepted"),
             }
         }
-        drop(listener);
     });
     ReceiverStream::new(receiver)
 }

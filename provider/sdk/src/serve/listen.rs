@@ -38,11 +38,11 @@ impl fmt::Display for Endpoint {
     }
 }
 
-/// An open socket. Dropping it removes what it left in the file system.
+/// An open socket, and the folder that must outlive it.
 pub(crate) struct Listener {
     pub(crate) socket: Socket,
     pub(crate) endpoint: Endpoint,
-    _folder: Option<Folder>,
+    pub(crate) folder: Option<Folder>,
 }
 
 pub(crate) enum Socket {
@@ -87,7 +87,7 @@ fn listen_unix(environment: &Environment) -> io::Result<Listener> {
     Ok(Listener {
         socket: Socket::Unix(socket),
         endpoint: Endpoint::Unix(path),
-        _folder: Some(folder),
+        folder: Some(folder),
     })
 }
 
@@ -106,7 +106,7 @@ fn listen_tcp(environment: &Environment) -> io::Result<Listener> {
                 return Ok(Listener {
                     socket: Socket::Tcp(socket),
                     endpoint,
-                    _folder: None,
+                    folder: None,
                 });
             }
             Err(error) => last = error,
@@ -116,7 +116,7 @@ fn listen_tcp(environment: &Environment) -> io::Result<Listener> {
 }
 
 /// A folder for the socket that only its owner may enter; removed when dropped.
-struct Folder(PathBuf);
+pub(crate) struct Folder(PathBuf);
 
 impl Folder {
     #[cfg(unix)]

@@ -17,12 +17,12 @@ use tonic::transport::Server;
 use super::connection::{Open, accept};
 use super::environment::Environment;
 use super::handshake::{line, negotiate};
-use super::listen::{Endpoint, listen};
+use super::listen::{Endpoint, Folder, listen};
 use super::services::{Broker, Controller, Health, Stdio};
 use super::signals::Signals;
 use super::tls::{self, TlsError};
 use crate::provider::Provider;
-use crate::rpc::Service;
+use crate::rpc::{Paths, Service};
 
 /// The largest message in either direction.
 const MAX_MESSAGE_BYTES: usize = 256 << 20;
@@ -65,6 +65,7 @@ pub(crate) struct Running {
     open: Open,
     signals: Signals,
     mode: Mode,
+    folder: Option<Folder>,
 }
 
 /// Opens the socket and serves. Must be called within a runtime.
@@ -79,7 +80,7 @@ pub(crate) fn start<P: Provider>(
         _ => None,
     };
     let listener = listen(&environment).map_err(ServeError::Listen)?;
-    let endpoint = listener.endpoint.clone();
+    let (endpoint, folder) = (listener.endpoint, listener.folder);
     let certificate = identity.as_ref().map(|identity| identity.certificate.as_ref());
     let line = line(
         negotiate(environment.versions.as_deref()),
@@ -89,8 +90,8 @@ pub(crate) fn start<P: Provider>(
     );
     let (end, open) = (CancellationToken::new(), Open::default());
     let tls = identity.map(|identity| TlsAcceptor::from(identity.config));
-    let incoming = accept(listener, tls, open.clone(), end.clone());
-    let service = Arc::new(Service::new(provider));
+    let incoming = accept(listener.socket, tls, open.clone(), end.clone());
+    let service = Arc::new(Service::new(provider, Paths::ForCores));
     let router = Server::builder()
         .add_service(
             ProviderServer::from_arc(Arc::clone(&service))
@@ -111,6 +112,7 @@ pub(crate) fn start<P: Provider>(
         open,
         signals,
         mode,
+        folder,
     })
 }
 
@@ -138,6 +140,7 @@ impl Running {
             Some(result) => Some(result),
             None => tokio::time::timeout(GRACE, server).await.ok(),
         };
+        drop(self.folder);
         match result {
             Some(Ok(served)) => served.map_err(ServeError::Server),
             Some(Err(_)) | None => Ok(()), // it did not end by itself; the process does

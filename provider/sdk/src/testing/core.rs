@@ -12,7 +12,7 @@ use super::failure::{Failure, outcome};
 use super::session::Session;
 use crate::diagnostics::Diagnostics;
 use crate::provider::Provider;
-use crate::rpc::Service;
+use crate::rpc::{Paths, Service};
 use crate::rules::{Violation, compatible, unknowns_left};
 use crate::schema::{Schema, check_schema};
 use crate::value::{Value, wire};
@@ -35,7 +35,7 @@ impl<P: Provider> Core<P> {
     /// # Errors
     /// A schema that a core would refuse, by name.
     pub async fn new(provider: P) -> Result<Self, Failure> {
-        let service = Arc::new(Service::new(provider));
+        let service = Arc::new(Service::new(provider, Paths::Whole));
         answered(
             service
                 .get_provider_schema(Request::new(proto::get_provider_schema::Request {}))

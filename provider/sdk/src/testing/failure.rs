@@ -5,7 +5,7 @@ use std::fmt;
 use tfplugin_proto::tfplugin6 as proto;
 
 use crate::diagnostics::{Diagnostic, Diagnostics, Severity};
-use crate::path::{AttributePath, Step};
+use crate::path::AttributePath;
 use crate::rules::Violation;
 
 /// Why a step did not go through.
@@ -86,19 +86,6 @@ fn from_proto(diagnostic: &proto::Diagnostic) -> Diagnostic {
         severity,
         summary: diagnostic.summary.clone(),
         detail: diagnostic.detail.clone(),
-        path: diagnostic.attribute.as_ref().map(path_from_proto),
+        path: diagnostic.attribute.as_ref().map(AttributePath::from_proto),
     }
-}
-
-pub(super) fn path_from_proto(path: &proto::AttributePath) -> AttributePath {
-    use proto::attribute_path::step::Selector;
-    let steps = path
-        .steps
-        .iter()
-        .filter_map(|step| match step.selector.as_ref()? {
-            Selector::AttributeName(name) => Some(Step::Attribute(name.clone())),
-            Selector::ElementKeyString(key) => Some(Step::Key(key.clone())),
-            Selector::ElementKeyInt(index) => usize::try_from(*index).ok().map(Step::Index),
-        });
-    steps.collect()
 }

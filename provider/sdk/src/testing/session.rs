@@ -9,7 +9,7 @@ use tonic::Request;
 
 use super::config::value_from_json;
 use super::core::{answered, capabilities};
-use super::failure::{Failure, outcome, path_from_proto};
+use super::failure::{Failure, outcome};
 use super::state_json::state_json;
 use crate::diagnostics::Diagnostics;
 use crate::model::Model;
@@ -344,7 +344,7 @@ impl<P: Provider> Session<P> {
         Failure::rule("Invalid provider response", write_only_set(schema, &planned))?;
         Failure::rule(INVALID_PLAN, plan_valid(schema, prior, config, &planned))?;
         let mut replace = Vec::new();
-        for path in response.requires_replace.iter().map(path_from_proto) {
+        for path in response.requires_replace.iter().map(AttributePath::from_proto) {
             match (prior.at(&path), planned.at(&path)) {
                 (None, None) if !prior.is_null() => {
                     return Err(Failure::broken(

@@ -6,7 +6,7 @@
 
 use super::read::fill;
 use super::schema::HelmRelease;
-use super::steps::{Run, Workloads};
+use super::steps::{Found, Run, Workloads};
 use crate::cluster::{Kind, Objects};
 use crate::helm::{Adopt, HelmError, Record, Status};
 use crate::provider::Joiner;
@@ -59,13 +59,21 @@ async fn apply(
         cancel: ctx.cancellation(),
     };
     let failed = |error: HelmError| report::helm(&error);
-    if let Some(explanation) = run.take_over(adopt).await.map_err(failed)?
-        && prior.is_none()
-    {
-        ctx.report(Diagnostic::warning(
-            "An existing release was taken over",
-            sentence(&explanation),
-        ));
+    match run.take_over(adopt).await.map_err(failed)? {
+        // An update goes on from its own release; that is nothing to tell.
+        Found::Release(explanation) if prior.is_none() => {
+            ctx.report(Diagnostic::warning(
+                "An existing release was taken over",
+                sentence(&explanation),
+            ));
+        }
+        Found::Unfinished(explanation) => {
+            ctx.report(Diagnostic::warning(
+                "An unfinished release was taken up",
+                sentence(&explanation),
+            ));
+        }
+        Found::Nothing | Found::Release(_) => {}
     }
     let before = run.last_deployed().await.map_err(failed)?;
     let atomic = planned.atomic.known().copied().unwrap_or(false);

@@ -22,6 +22,17 @@ pub(super) struct Run<'a> {
     pub cancel: &'a CancellationToken,
 }
 
+/// What stood in the way of an install or upgrade.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Found {
+    /// Nothing.
+    Nothing,
+    /// A release that Helm can go on from.
+    Release(String),
+    /// A release that a killed run left unfinished, and what was done about it.
+    Unfinished(String),
+}
+
 /// How the workloads are after the run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Workloads {
@@ -59,15 +70,15 @@ impl Run<'_> {
         Storage::open(self.cluster, self.namespace(), self.name()).await
     }
 
-    /// Clears the way: answers what was done about a release that is there already, if anything.
-    pub(super) async fn take_over(&self, adopt: Adopt) -> Result<Option<String>, HelmError> {
+    /// Clears the way, and answers what stood in it.
+    pub(super) async fn take_over(&self, adopt: Adopt) -> Result<Found, HelmError> {
         let storage = self.storage().await?;
         let mut waiting = Waiting::new(Pace::SLOW, self.limit(), self.cancel);
         loop {
             let found = storage.found(Timestamp::now()).await?;
             let holds = match decide(self.name(), found.as_ref(), adopt) {
-                Takeover::Install => return Ok(None),
-                Takeover::Continue { explanation } => return Ok(Some(explanation)),
+                Takeover::Install => return Ok(Found::Nothing),
+                Takeover::Continue { explanation } => return Ok(Found::Release(explanation)),
                 Takeover::Refuse { explanation } => return Err(HelmError::Taken(explanation)),
                 Takeover::Release { explanation } => {
                     if let Some(found) = found {
@@ -78,7 +89,7 @@ impl Run<'_> {
                             )
                             .await?;
                     }
-                    return Ok(Some(explanation));
+                    return Ok(Found::Unfinished(explanation));
                 }
                 Takeover::Wait { explanation } => explanation,
             };
