@@ -41,7 +41,12 @@ impl Cloud {
             tools: tools.clone(),
         };
         let sandbox = joiner_sandbox::up(options, &Quiet).await?;
-        Ok(Self { sandbox, tools, binaries, folder })
+        Ok(Self {
+            sandbox,
+            tools,
+            binaries,
+            folder,
+        })
     }
 
     /// A folder that lives as long as the sandbox.
@@ -64,7 +69,13 @@ impl Cloud {
     /// # Errors
     /// What the supervisor says.
     pub async fn cluster(&self, name: &str) -> Result<Cluster> {
-        Ok(self.sandbox.create_cluster(&ClusterSpec { name: name.to_owned(), port: None }).await?)
+        Ok(self
+            .sandbox
+            .create_cluster(&ClusterSpec {
+                name: name.to_owned(),
+                port: None,
+            })
+            .await?)
     }
 
     /// A client of the current cluster.
@@ -83,9 +94,16 @@ impl Cloud {
     /// # Errors
     /// Its standard error when it fails.
     pub fn kubectl(&self, arguments: &[&str]) -> Result<String> {
-        let output = Command::new(self.tools.path("kubectl")).args(arguments).envs(self.environment()).output()?;
+        let output = Command::new(self.tools.path("kubectl"))
+            .args(arguments)
+            .envs(self.environment())
+            .output()?;
         if !output.status.success() {
-            bail!("kubectl {}: {}", arguments.join(" "), String::from_utf8_lossy(&output.stderr));
+            bail!(
+                "kubectl {}: {}",
+                arguments.join(" "),
+                String::from_utf8_lossy(&output.stderr)
+            );
         }
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     }
@@ -97,7 +115,13 @@ impl Cloud {
     pub async fn leftovers(&self) -> Result<Vec<String>> {
         let answer = self.sandbox.emulator("GET", "leftovers", None).await?;
         let kinds = answer.as_object().into_iter().flatten();
-        let items = kinds.flat_map(|(kind, items)| items.as_array().into_iter().flatten().map(move |item| (kind, item)));
+        let items = kinds.flat_map(|(kind, items)| {
+            items
+                .as_array()
+                .into_iter()
+                .flatten()
+                .map(move |item| (kind, item))
+        });
         Ok(items.map(|(kind, item)| format!("{kind}: {item}")).collect())
     }
 }
@@ -109,7 +133,10 @@ impl Drop for Cloud {
             .arg(self.sandbox.layout().dir())
             .status();
         if !ended.as_ref().is_ok_and(std::process::ExitStatus::success) {
-            eprintln!("the sandbox in {} was not ended: {ended:?}", self.folder.path().display());
+            eprintln!(
+                "the sandbox in {} was not ended: {ended:?}",
+                self.folder.path().display()
+            );
         }
         if std::thread::panicking() {
             let kept = self.folder.path().display();
@@ -125,9 +152,17 @@ fn binaries() -> Result<PathBuf> {
         None => Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/debug"),
     };
     let dir = std::path::absolute(&dir)?;
-    for name in ["joiner", "joiner-controller", "terraform-provider-joiner", "terraform-provider-sandbox"] {
+    for name in [
+        "joiner",
+        "joiner-controller",
+        "terraform-provider-joiner",
+        "terraform-provider-sandbox",
+    ] {
         if !dir.join(name).is_file() {
-            bail!("{name} is not in {}; run `cargo build --workspace`, or set JOINER_BINARIES", dir.display());
+            bail!(
+                "{name} is not in {}; run `cargo build --workspace`, or set JOINER_BINARIES",
+                dir.display()
+            );
         }
     }
     Ok(dir)

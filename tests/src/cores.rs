@@ -34,7 +34,9 @@ fn terraform() -> Option<PathBuf> {
         return Some(PathBuf::from(path));
     }
     let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path).map(|dir| dir.join("terraform")).find(|file| file.is_file())
+    std::env::split_paths(&path)
+        .map(|dir| dir.join("terraform"))
+        .find(|file| file.is_file())
 }
 
 /// A copy of a configuration in a folder of its own, with one core working in it.
@@ -48,8 +50,12 @@ impl Workspace {
     /// # Errors
     /// What `init` says.
     pub fn of(cloud: &Cloud, kind: CoreKind, configuration: &str) -> Result<Self> {
-        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(configuration);
-        let dir = cloud.folder().join(format!("{kind:?}-{}", configuration.replace('/', "-")));
+        let source = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("..")
+            .join(configuration);
+        let dir = cloud
+            .folder()
+            .join(format!("{kind:?}-{}", configuration.replace('/', "-")));
         fs::create_dir_all(&dir)?;
         for entry in fs::read_dir(&source).with_context(|| source.display().to_string())? {
             let entry = entry?;
@@ -74,12 +80,18 @@ impl Workspace {
     }
 
     fn here(cloud: &Cloud, kind: CoreKind, dir: &Path) -> Result<Self> {
-        let mirror = Mirror::lay_out(&cloud.folder().join("core"), cloud.binaries(), &cloud.tools.path("helm"))?;
+        let mirror = Mirror::lay_out(
+            &cloud.folder().join("core"),
+            cloud.binaries(),
+            &cloud.tools.path("helm"),
+        )?;
         let binary = match kind {
             CoreKind::OpenTofu => cloud.tools.path("tofu"),
             CoreKind::Terraform => terraform().context("Terraform is not on this machine")?,
         };
-        let workspace = Self { core: Core::new(binary, dir, &mirror, cloud.environment()) };
+        let workspace = Self {
+            core: Core::new(binary, dir, &mirror, cloud.environment()),
+        };
         workspace.run(&["init", "-input=false", "-no-color"])?;
         Ok(workspace)
     }
@@ -138,7 +150,8 @@ impl Workspace {
     /// # Errors
     /// The plan, when it is not empty.
     pub fn plan_is_empty(&self) -> Result<()> {
-        self.run(&["plan", "-detailed-exitcode", "-input=false", "-no-color"]).map(drop)
+        self.run(&["plan", "-detailed-exitcode", "-input=false", "-no-color"])
+            .map(drop)
     }
 
     /// Destroys without asking.

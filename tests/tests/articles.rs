@@ -19,9 +19,21 @@ async fn the_network_pool_serves_its_pods_and_is_removed_when_empty() -> Result<
     cluster::pods_run(&client, "default", 2, PATIENCE).await?;
     for claim in cluster::claims(&client).await? {
         let label = |key: &str| claim.labels().get(key).cloned().unwrap_or_default();
-        ensure!(label(labels::INSTANCE_TYPE) == "c5n.4xlarge", "{:?}", claim.labels());
-        ensure!(label(labels::CAPACITY_TYPE) == "on-demand", "{:?}", claim.labels());
-        ensure!(["us-west-2a", "us-west-2c"].contains(&label(labels::ZONE).as_str()), "{:?}", claim.labels());
+        ensure!(
+            label(labels::INSTANCE_TYPE) == "c5n.4xlarge",
+            "{:?}",
+            claim.labels()
+        );
+        ensure!(
+            label(labels::CAPACITY_TYPE) == "on-demand",
+            "{:?}",
+            claim.labels()
+        );
+        ensure!(
+            ["us-west-2a", "us-west-2c"].contains(&label(labels::ZONE).as_str()),
+            "{:?}",
+            claim.labels()
+        );
     }
     // Empty for 30 s removes the nodes.
     cloud.kubectl(&["scale", "deployment", "gateway", "--replicas=0"])?;
@@ -45,14 +57,31 @@ async fn the_spot_pool_keeps_its_cpu_limit_and_says_why_pods_wait() -> Result<()
     // Long enough for one node too many to show.
     tokio::time::sleep(Duration::from_secs(5)).await;
     let claims = cluster::claims(&client).await?;
-    ensure!(claims.len() == 4, "16 vCPU are four nodes of 4 vCPU, not {}", claims.len());
+    ensure!(
+        claims.len() == 4,
+        "16 vCPU are four nodes of 4 vCPU, not {}",
+        claims.len()
+    );
     for claim in &claims {
         let label = |key: &str| claim.labels().get(key).cloned().unwrap_or_default();
-        ensure!(label(labels::CAPACITY_TYPE) == "spot" && label(labels::ARCH) == "arm64", "{:?}", claim.labels());
+        ensure!(
+            label(labels::CAPACITY_TYPE) == "spot" && label(labels::ARCH) == "arm64",
+            "{:?}",
+            claim.labels()
+        );
     }
     eventually("an event names the limit", PATIENCE, || async {
-        let events = cloud.kubectl(&["get", "events", "--field-selector=reason=FailedScheduling", "-o", "wide"])?;
-        ensure!(events.contains("limit") && events.contains("cpu") && events.contains("16"), "{events}");
+        let events = cloud.kubectl(&[
+            "get",
+            "events",
+            "--field-selector=reason=FailedScheduling",
+            "-o",
+            "wide",
+        ])?;
+        ensure!(
+            events.contains("limit") && events.contains("cpu") && events.contains("16"),
+            "{events}"
+        );
         Ok(())
     })
     .await

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
-use joiner_tests::{Cloud, cluster, cores, Workspace};
+use joiner_tests::{Cloud, Workspace, cluster, cores};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -19,7 +19,10 @@ async fn one_apply_then_nodes_then_no_changes_then_nothing_left() -> Result<()> 
         cloud.kubectl(&["apply", "-f", &workspace.file("deployment.yaml")])?;
         cloud.kubectl(&["scale", "deployment", "--all", "--replicas=10"])?;
         cluster::pods_run(&client, "default", 10, PATIENCE).await?;
-        ensure!(!cluster::claims(&client).await?.is_empty(), "pods run without a NodeClaim");
+        ensure!(
+            !cluster::claims(&client).await?.is_empty(),
+            "pods run without a NodeClaim"
+        );
         workspace.plan_is_empty()?;
 
         workspace.destroy()?;

@@ -53,10 +53,10 @@ impl Quickstart {
             );
         }
         let setting = Setting::prepare(&self, layout).await?;
+        setting.core("init", &["init", "-input=false", "-no-color"])?;
         if self.destroy {
             return destroy::run(&setting).await;
         }
-        setting.core("init", &["init", "-input=false", "-no-color"])?;
         let applied = setting.core("ONE apply", &["apply", "-auto-approve", "-input=false"])?;
         let client = setting.client().await?;
         let watched = watch::scale_and_watch(&setting, &client, self.replicas).await?;

@@ -112,22 +112,33 @@ fn failure(stderr: &[u8], stdout: &[u8]) -> String {
         .map(|line| line.trim_start_matches("Error: ").trim_end())
         .filter(|line| !line.is_empty() && !line.starts_with("level=") && !line.starts_with("time="))
         .collect();
-    if lines.is_empty() {
+    let mut text = if lines.is_empty() {
         said.trim().to_owned()
     } else {
         lines.join("\n")
+    };
+    if text.contains("conflict with") {
+        text.push_str(
+            "\nSomeone else manages these fields. Leave them to them (take them out of the values), or set \
+             force_conflicts = true to take them over",
+        );
     }
+    text
 }
 
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
-    use std::os::unix::fs::PermissionsExt as _;
-
+    /// A program written by another process: while this one holds a file open for writing, a test beside may fork with it, and
+    /// then nobody can run the file.
     fn script(dir: &Path, body: &str) -> PathBuf {
         let path = dir.join("helm");
-        std::fs::write(&path, format!("#!/bin/sh\n{body}\n")).expect("written");
-        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).expect("executable");
+        let write = "printf '#!/bin/sh\\n%s\\n' \"$1\" > \"$2\" && chmod +x \"$2\"";
+        let status = std::process::Command::new("sh")
+            .args(["-c", write, "sh", body])
+            .arg(&path)
+            .status();
+        assert!(status.expect("sh runs").success());
         path
     }
 
@@ -147,6 +158,8 @@ mod tests {
         assert_eq!(helm.run(&["ok".into()]).await.expect("works"), "fine\n");
         let error = helm.run(&["upgrade".into()]).await.expect_err("fails");
         assert_eq!(error.to_string(), "helm upgrade failed: no chart");
+        let text = failure(b"Error: conflict with \"kubectl\": .spec.replicas", b"");
+        assert!(text.contains("force_conflicts"), "{text}");
     }
 
     #[tokio::test]

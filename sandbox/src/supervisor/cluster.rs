@@ -46,6 +46,21 @@ struct Running {
     tasks: Vec<Task>,
 }
 
+/// A name that is being brought up; free again when dropped before its cluster is up, whatever the reason.
+struct Claim<'a> {
+    clusters: &'a Clusters,
+    name: &'a str,
+}
+
+impl Drop for Claim<'_> {
+    fn drop(&mut self) {
+        let mut running = self.clusters.lock();
+        if matches!(running.get(self.name), Some(Entry::Changing)) {
+            running.remove(self.name);
+        }
+    }
+}
+
 impl Clusters {
     /// The clusters that are up, in order of name.
     pub(super) fn list(&self) -> Vec<Cluster> {
@@ -67,6 +82,10 @@ impl Clusters {
         if let Some(cluster) = self.claim(&spec.name).await? {
             return Ok(cluster);
         }
+        let claim = Claim {
+            clusters: self,
+            name: &spec.name,
+        };
         match bring_up(supervisor, spec).await {
             Ok((cluster, tasks)) => {
                 let order = self.next_order();
@@ -84,7 +103,7 @@ impl Clusters {
                 // Its logs stay until the next attempt, for whoever looks for the reason.
                 stop_programs(supervisor, &spec.name).await;
                 supervisor.parts.forget(&format!("{}/", spec.name));
-                self.lock().remove(&spec.name);
+                drop(claim);
                 Err(error)
             }
         }
@@ -185,6 +204,9 @@ async fn bring_up(supervisor: &Arc<Supervisor>, spec: &ClusterSpec) -> Result<(C
     let webhook_log = supervisor.layout.log("supervisor");
     let mut attempt = 1;
     loop {
+        // What an earlier attempt left, should it have been cut off.
+        stop_programs(supervisor, &spec.name).await;
+        supervisor.parts.forget(&format!("{}/", spec.name));
         remove_folder(&layout)?;
         let ports = choose_ports(spec)?;
         let (listener, url) = webhook::listen().await?;
@@ -217,8 +239,6 @@ async fn bring_up(supervisor: &Arc<Supervisor>, spec: &ClusterSpec) -> Result<(C
                 }
                 tracing::info!(attempt, "a port was taken in between; trying others");
                 attempt += 1;
-                stop_programs(supervisor, &spec.name).await;
-                supervisor.parts.forget(&format!("{}/", spec.name));
             }
         }
     }

@@ -12,7 +12,7 @@ use std::time::Duration;
 use nix::sys::signal::Signal;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
-use tokio_util::sync::CancellationToken;
+use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::record::RecordFile;
 use crate::error::{Error, Result};
@@ -60,7 +60,7 @@ enum Runs {
 pub(crate) struct Task {
     name: String,
     parts: Parts,
-    stop: CancellationToken,
+    stop: DropGuard,
     handle: JoinHandle<()>,
 }
 
@@ -247,7 +247,7 @@ impl Parts {
         Task {
             name: name.to_owned(),
             parts: self.clone(),
-            stop,
+            stop: stop.drop_guard(),
             handle,
         }
     }
@@ -332,7 +332,7 @@ impl Task {
     pub(crate) async fn stop(self, patience: Duration) {
         self.parts
             .change(&self.name, |part| part.state = PartState::Stopped);
-        self.stop.cancel();
+        self.stop.disarm().cancel();
         let mut handle = self.handle;
         if tokio::time::timeout(patience, &mut handle).await.is_err() {
             handle.abort();

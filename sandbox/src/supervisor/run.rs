@@ -53,6 +53,8 @@ pub(crate) fn run(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
     let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
     tracing_subscriber::fmt()
         .with_ansi(false)
+        // On a full disk a line that cannot be written is lost; complaining about it on the same disk would panic.
+        .log_internal_errors(false)
         .with_writer(std::io::stderr)
         .with_env_filter(tracing_subscriber::EnvFilter::new(
             "info,kube_client=warn,kube_client::client::builder=off,kube_runtime=warn",

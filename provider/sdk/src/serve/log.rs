@@ -18,30 +18,40 @@ const MAX_LINE_BYTES: usize = 60_000;
 struct Levels {
     provider: LevelFilter,
     sdk: LevelFilter,
+    wire: LevelFilter,
 }
 
+/// Crates whose events are about bytes on the wire: many, and seldom what is looked for.
+const WIRE: [&str; 6] = ["h2", "hyper", "hyper_util", "rustls", "tonic", "tower"];
+
 impl Levels {
-    /// `TF_LOG_PROVIDER_<NAME>`, `TF_LOG_PROVIDER` and `TF_LOG` for the provider, `TF_LOG_SDK` before these for the SDK.
+    /// `TF_LOG_PROVIDER_<NAME>`, `TF_LOG_PROVIDER` and `TF_LOG` for the provider; `TF_LOG_SDK` before these for the SDK. What is
+    /// about the wire comes in full only with `TF_LOG_SDK`.
     fn from_variables(name: &str, variable: impl Fn(&str) -> Option<String>) -> Self {
         let own = format!("TF_LOG_PROVIDER_{}", name.to_uppercase().replace('-', "_"));
         let first = |names: &[&str]| {
-            names
-                .iter()
-                .find_map(|name| variable(name))
-                .map_or(LevelFilter::OFF, |text| level(&text))
+            let set = names.iter().find_map(|name| variable(name));
+            set.map_or(LevelFilter::OFF, |text| level(&text))
         };
+        let provider = first(&[own.as_str(), "TF_LOG_PROVIDER", "TF_LOG"]);
+        let asked = variable("TF_LOG_SDK").map(|text| level(&text));
         Self {
-            provider: first(&[own.as_str(), "TF_LOG_PROVIDER", "TF_LOG"]),
-            sdk: first(&["TF_LOG_SDK", own.as_str(), "TF_LOG_PROVIDER", "TF_LOG"]),
+            provider,
+            sdk: asked.unwrap_or(provider),
+            wire: asked.unwrap_or_else(|| provider.min(LevelFilter::WARN)),
         }
     }
 
     fn of(self, target: &str) -> LevelFilter {
-        if target.split("::").next() == Some("tfplugin") {
-            self.sdk
-        } else {
-            self.provider
+        match target.split("::").next().unwrap_or(target) {
+            "tfplugin" => self.sdk,
+            name if WIRE.contains(&name) => self.wire,
+            _ => self.provider,
         }
+    }
+
+    fn any(self) -> LevelFilter {
+        self.provider.max(self.sdk)
     }
 }
 
@@ -62,7 +72,7 @@ pub(crate) fn install(name: &str) {
     let levels = Levels::from_variables(name, |name| {
         std::env::var(name).ok().filter(|value| !value.is_empty())
     });
-    if levels.provider == LevelFilter::OFF && levels.sdk == LevelFilter::OFF {
+    if levels.any() == LevelFilter::OFF {
         return;
     }
     let layer = Hclog {
@@ -83,7 +93,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Hclog {
     }
 
     fn max_level_hint(&self) -> Option<LevelFilter> {
-        Some(self.levels.provider.max(self.levels.sdk))
+        Some(self.levels.any())
     }
 
     fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
@@ -188,33 +198,49 @@ mod tests {
 
     #[test]
     fn the_nearest_variable_wins() {
-        for (variables, provider, sdk) in [
-            (vec![], LevelFilter::OFF, LevelFilter::OFF),
-            (vec![("TF_LOG", "info")], LevelFilter::INFO, LevelFilter::INFO),
+        use LevelFilter as L;
+        for (variables, provider, sdk, wire) in [
+            (vec![], L::OFF, L::OFF, L::OFF),
+            (vec![("TF_LOG", "info")], L::INFO, L::INFO, L::WARN),
+            (vec![("TF_LOG", "error")], L::ERROR, L::ERROR, L::ERROR),
             (
                 vec![("TF_LOG", "JSON"), ("TF_LOG_PROVIDER", "warn")],
-                LevelFilter::WARN,
-                LevelFilter::WARN,
+                L::WARN,
+                L::WARN,
+                L::WARN,
             ),
             (
                 vec![("TF_LOG", "INFO"), ("TF_LOG_PROVIDER_MY_X", "trace")],
-                LevelFilter::TRACE,
-                LevelFilter::TRACE,
+                L::TRACE,
+                L::TRACE,
+                L::WARN,
             ),
             (
                 vec![("TF_LOG", "INFO"), ("TF_LOG_SDK", "off")],
-                LevelFilter::INFO,
-                LevelFilter::OFF,
+                L::INFO,
+                L::OFF,
+                L::OFF,
             ),
+            (vec![("TF_LOG_SDK", "trace")], L::OFF, L::TRACE, L::TRACE),
         ] {
             let find = |name: &str| {
-                variables
-                    .iter()
-                    .find(|(key, _)| *key == name)
-                    .map(|(_, value)| (*value).to_owned())
+                let set = variables.iter().find(|(key, _)| *key == name);
+                set.map(|(_, value)| (*value).to_owned())
             };
             let levels = Levels::from_variables("my-x", find);
-            assert_eq!(levels, Levels { provider, sdk }, "{variables:?}");
+            assert_eq!(levels, Levels { provider, sdk, wire }, "{variables:?}");
+        }
+        let levels = Levels {
+            provider: L::INFO,
+            sdk: L::DEBUG,
+            wire: L::WARN,
+        };
+        for (target, want) in [
+            ("tfplugin::rpc", L::DEBUG),
+            ("h2::codec", L::WARN),
+            ("my_provider", L::INFO),
+        ] {
+            assert_eq!(levels.of(target), want, "{target}");
         }
     }
 
