@@ -25,6 +25,8 @@ fn main() -> io::Result<()> {
         println!("cargo:rerun-if-changed={root}");
         collect(&package.join(root), &mut files)?;
     }
+    // Judged below the package: the checkout itself may lie in a folder of any name.
+    files.retain(|file| file.strip_prefix(&package).is_ok_and(is_wanted));
     files.sort();
 
     let mut text = String::from("pub(crate) static FILES: &[(&str, &[u8])] = &[\n");
@@ -48,7 +50,7 @@ fn collect(path: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
         for entry in fs::read_dir(path)? {
             collect(&entry?.path(), files)?;
         }
-    } else if path.is_file() && is_wanted(path) {
+    } else if path.is_file() {
         files.push(path.to_path_buf());
     }
     Ok(())

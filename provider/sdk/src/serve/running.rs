@@ -76,7 +76,10 @@ pub(crate) fn start<P: Provider>(
 ) -> Result<Running, ServeError> {
     let signals = Signals::listen().map_err(ServeError::Runtime)?;
     let identity = match (&environment.client_certificate, mode) {
-        (Some(pem), Mode::Plugin) => Some(tls::identity(pem).map_err(ServeError::Tls)?),
+        (Some(pem), Mode::Plugin) => {
+            tls::warm_up();
+            Some(tls::identity(pem).map_err(ServeError::Tls)?)
+        }
         _ => None,
     };
     let listener = listen(&environment).map_err(ServeError::Listen)?;

@@ -5,9 +5,9 @@
 
 use std::sync::Arc;
 
-use rcgen::{
-    CertificateParams, DistinguishedName, DnType, ExtendedKeyUsagePurpose, KeyPair, PKCS_ECDSA_P256_SHA256,
-};
+use rand::TryRngCore;
+use rand::rngs::OsRng;
+use rcgen::{CertificateParams, DistinguishedName, DnType, ExtendedKeyUsagePurpose, KeyPair};
 use rustls::client::danger::HandshakeSignatureValid;
 use rustls::crypto::{CryptoProvider, aws_lc_rs, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::pem::PemObject;
@@ -28,6 +28,8 @@ pub(crate) struct Identity {
 pub(crate) enum TlsError {
     #[error("PLUGIN_CLIENT_CERT holds no PEM certificate")]
     ClientCertificate(#[source] rustls::pki_types::pem::Error),
+    #[error("the system gives no randomness")]
+    Randomness(#[source] rand::rand_core::OsError),
     #[error("the server's certificate could not be made")]
     ServerCertificate(#[source] rcgen::Error),
     #[error("TLS could not be configured")]
@@ -38,7 +40,7 @@ pub(crate) enum TlsError {
 pub(crate) fn identity(client_certificate_pem: &str) -> Result<Identity, TlsError> {
     let client = CertificateDer::from_pem_slice(client_certificate_pem.as_bytes())
         .map_err(TlsError::ClientCertificate)?;
-    let (certificate, key) = own_certificate().map_err(TlsError::ServerCertificate)?;
+    let (certificate, key) = own_certificate()?;
     let provider = Arc::new(aws_lc_rs::default_provider());
     let verifier = Arc::new(Pinned {
         client,
@@ -57,8 +59,26 @@ pub(crate) fn identity(client_certificate_pem: &str) -> Result<Identity, TlsErro
     })
 }
 
-fn own_certificate() -> Result<(CertificateDer<'static>, PrivateKeyDer<'static>), rcgen::Error> {
-    let key = KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256)?;
+/// The fixed part of a PKCS #8 document that holds an Ed25519 key: the 32 bytes of the key follow (RFC 8410).
+const ED25519_PKCS8_HEAD: [u8; 16] = [
+    0x30, 0x2e, 0x02, 0x01, 0x00, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x04, 0x22, 0x04, 0x20,
+];
+
+/// A key and its self-signed certificate. The key is Ed25519 from the system's randomness, since neither making it nor
+/// signing with it needs the TLS library's own, which takes some 75 ms to start ([`warm_up`]) and would hold up the
+/// handshake line.
+fn own_certificate() -> Result<(CertificateDer<'static>, PrivateKeyDer<'static>), TlsError> {
+    let mut pkcs8 = ED25519_PKCS8_HEAD.to_vec();
+    let mut seed = [0; 32];
+    OsRng.try_fill_bytes(&mut seed).map_err(TlsError::Randomness)?;
+    pkcs8.extend_from_slice(&seed);
+    let der = PrivatePkcs8KeyDer::from(pkcs8);
+    let certificate = self_signed(&der).map_err(TlsError::ServerCertificate)?;
+    Ok((certificate, PrivateKeyDer::Pkcs8(der)))
+}
+
+fn self_signed(key: &PrivatePkcs8KeyDer<'_>) -> Result<CertificateDer<'static>, rcgen::Error> {
+    let key = KeyPair::try_from(key)?;
     let mut params = CertificateParams::new(vec!["localhost".to_owned()])?;
     params.distinguished_name = DistinguishedName::new();
     params.distinguished_name.push(DnType::CommonName, "localhost");
@@ -66,9 +86,15 @@ fn own_certificate() -> Result<(CertificateDer<'static>, PrivateKeyDer<'static>)
         ExtendedKeyUsagePurpose::ServerAuth,
         ExtendedKeyUsagePurpose::ClientAuth,
     ];
-    let certificate = params.self_signed(&key)?;
-    let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der()));
-    Ok((certificate.der().clone(), key))
+    Ok(params.self_signed(&key)?.der().clone())
+}
+
+/// Starts the TLS library's randomness in a thread of its own, while the client reads the handshake line and connects.
+pub(crate) fn warm_up() {
+    tokio::task::spawn_blocking(|| {
+        // If it fails, so will the first handshake, which says so.
+        let _later = aws_lc_rs::default_provider().secure_random.fill(&mut [0; 1]);
+    });
 }
 
 /// Accepts one certificate.
