@@ -87,9 +87,7 @@ fn attribute(field: &Field, name: &str, options: &Options) -> TokenStream {
     let mode = mode(options);
     let mut settings = Vec::new();
     let description = &options.description;
-    if !description.is_empty() {
-        settings.push(quote!(attribute.description = #description.into();));
-    }
+    settings.push(quote!(attribute.description = #description.into();));
     for (set, setting) in [
         (options.sensitive, quote!(attribute.sensitive = true;)),
         (options.write_only, quote!(attribute.write_only = true;)),
@@ -142,7 +140,6 @@ fn attribute(field: &Field, name: &str, options: &Options) -> TokenStream {
         settings.push(quote!(attribute.behaviour.modifiers.push(::std::sync::Arc::new(#modifier));));
     }
     quote! {{
-        #[allow(unused_mut)]
         let mut attribute =
             ::tfplugin::schema::Attribute::new(#name, <#ty as ::tfplugin::AttributeValue>::shape(), #mode);
         #(#settings)*
