@@ -67,4 +67,5 @@ $(DENY):
 
 .PHONY: docs
 docs: tools ## Regenerate the provider's pages and the chart's CRDs.
-	@$(CARGO) run -q -p joiner-api --example crds -- controller/chart/crds
+	@docs/tools/generate.sh $(TARGET)/release "$$($(JOINER) sandbox tools --path)/tofu"
+	@$(CARGO) run -q --locked -p joiner-api --example crds -- controller/chart/crds
