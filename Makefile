@@ -28,7 +28,7 @@ rust:
 
 .PHONY: build
 build: rust ## Build the four binaries (release) into target/release.
-	@echo "==> building the provider, the controller and the command line (about 12 minutes the first time, on 2 cores)"
+	@echo "==> building the provider, the controller and the command line (the first time takes many minutes; the AWS crates take longest)"
 	@$(CARGO) build --release --locked $(BINARIES)
 
 .PHONY: tools
@@ -62,7 +62,7 @@ lint: rust $(DENY) ## Formatting, clippy and cargo deny.
 	$(DENY) check licenses bans sources
 
 $(DENY):
-	@echo "==> building cargo-deny $(DENY_VERSION) (once, about 6 minutes on 2 cores)"
+	@echo "==> building cargo-deny $(DENY_VERSION) (once)"
 	@$(CARGO) install cargo-deny --version $(DENY_VERSION) --locked --root $(JOINER_CACHE)/cargo-deny-$(DENY_VERSION) --target-dir $(TARGET)/cargo-deny
 
 .PHONY: docs
