@@ -107,23 +107,6 @@ impl Cloud {
         }
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     }
-
-    /// What the emulator's account still holds of ours, as text; empty when nothing.
-    ///
-    /// # Errors
-    /// When the emulator does not answer.
-    pub async fn leftovers(&self) -> Result<Vec<String>> {
-        let answer = self.sandbox.emulator("GET", "leftovers", None).await?;
-        let kinds = answer.as_object().into_iter().flatten();
-        let items = kinds.flat_map(|(kind, items)| {
-            items
-                .as_array()
-                .into_iter()
-                .flatten()
-                .map(move |item| (kind, item))
-        });
-        Ok(items.map(|(kind, item)| format!("{kind}: {item}")).collect())
-    }
 }
 
 impl Drop for Cloud {

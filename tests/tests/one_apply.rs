@@ -26,11 +26,11 @@ async fn one_apply_then_nodes_then_no_changes_then_nothing_left() -> Result<()> 
         workspace.plan_is_empty()?;
 
         ensure!(
-            !cloud.leftovers().await?.is_empty(),
+            !cloud.sandbox.leftovers().await?.is_empty(),
             "the account's answer overlooks what is there"
         );
         workspace.destroy()?;
-        let left = cloud.leftovers().await?;
+        let left = cloud.sandbox.leftovers().await?;
         ensure!(left.is_empty(), "{kind:?} left {left:?}");
     }
     Ok(())

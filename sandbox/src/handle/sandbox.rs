@@ -141,6 +141,14 @@ impl Sandbox {
             .await
     }
 
+    /// What the emulator's account still holds of ours, as `kind: item`; empty when nothing.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] with the emulator's answer.
+    pub async fn leftovers(&self) -> Result<Vec<String>> {
+        Ok(leftovers(&self.emulator("GET", "leftovers", None).await?))
+    }
+
     /// The environment for programs that use the sandbox: `KUBECONFIG`, `AWS_*`, `JOINER_SANDBOX`.
     pub fn environment(&self) -> BTreeMap<String, String> {
         environment(&self.layout, &self.record)
@@ -196,6 +204,19 @@ impl Sandbox {
     }
 }
 
+/// Every resource in the emulator's answer: an object with a list for each kind, beside other facts.
+fn leftovers(answer: &serde_json::Value) -> Vec<String> {
+    let kinds = answer.as_object().into_iter().flatten();
+    let items = kinds.flat_map(|(kind, items)| {
+        items
+            .as_array()
+            .into_iter()
+            .flatten()
+            .map(move |item| (kind, item))
+    });
+    items.map(|(kind, item)| format!("{kind}: {item}")).collect()
+}
+
 /// The settings that point ordinary tools at a sandbox. The emulator accepts this administrator's key.
 fn environment(layout: &Layout, record: &Record) -> BTreeMap<String, String> {
     let text = |path: &Path| path.display().to_string();
@@ -211,4 +232,20 @@ fn environment(layout: &Layout, record: &Record) -> BTreeMap<String, String> {
     .into_iter()
     .map(|(name, value)| (name.to_owned(), value))
     .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::leftovers;
+
+    #[test]
+    fn every_item_of_every_kind_is_left() {
+        let clean = serde_json::json!({"cluster": null, "count": 0, "instances": [], "roles": []});
+        assert!(leftovers(&clean).is_empty());
+        let dirty = serde_json::json!({"count": 2, "instances": ["i-1"], "roles": [{"name": "r"}]});
+        assert_eq!(
+            leftovers(&dirty),
+            ["instances: \"i-1\"", "roles: {\"name\":\"r\"}"]
+        );
+    }
 }
