@@ -55,6 +55,29 @@ test: lint ## Everything: fmt, clippy, deny, unit, CRD and end-to-end tests.
 	@echo "==> tests of every package, and end to end with both cores"
 	JOINER_BINARIES=$(abspath $(TARGET)/debug) $(CARGO) test --workspace --locked --no-fail-fast
 
+BENCH ?= full
+PEER := tests/peers/schedule
+PEER_KEY = $(shell cat $(PEER)/go.mod $(PEER)/go.sum $(PEER)/*.go | sha256sum | cut -c 1-16)
+PEER_BIN = $(JOINER_CACHE)/peers/schedule-$(PEER_KEY)
+BENCHER := $(TARGET)/release/joiner-bench
+
+.PHONY: peer
+peer:
+	@[ -x $(PEER_BIN) ] || { echo "==> building Karpenter's scheduler, the peer of the benchmarks (once; some minutes)"; \
+	  mkdir -p $(JOINER_CACHE)/peers; \
+	  cd $(PEER) && GOTOOLCHAIN=go1.27.3 go build -trimpath -o $(PEER_BIN).part . && mv $(PEER_BIN).part $(PEER_BIN); }
+
+.PHONY: bench
+bench: rust peer ## Karpenter's scheduler and ours side by side, into docs/benchmarks.md (BENCH=quick for a small run).
+	@$(CARGO) build --release --locked -p joiner -p joiner-bench
+	@$(BENCHER) run --peer $(PEER_BIN) --joiner $(JOINER) --scale $(BENCH)
+	@$(BENCHER) report
+
+.PHONY: bench-differences
+bench-differences: rust peer ## Random snapshots through both; what differs goes into docs/benchmarks.md.
+	@$(CARGO) build --release --locked -p joiner-bench
+	@$(BENCHER) differ --peer $(PEER_BIN) --page docs/benchmarks.md
+
 .PHONY: lint
 lint: rust $(DENY) ## Formatting, clippy and cargo deny.
 	$(CARGO) fmt --all --check
