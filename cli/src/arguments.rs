@@ -20,6 +20,10 @@ pub(crate) struct Joiner {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// What the controller would do with a set of objects, and what it would cost
+    Simulate(Box<crate::simulate::Simulate>),
+    /// Why a pod has a node, or has none, and what would help
+    Explain(Box<crate::explain::Explain>),
     /// A whole cloud on this machine, from real parts
     Sandbox(Sandbox),
     /// Print the version
@@ -33,6 +37,19 @@ pub(crate) enum Command {
         /// The shell
         shell: Shell,
     },
+}
+
+impl Command {
+    /// What to tell whoever interrupts the command: how to go on.
+    pub(crate) fn when_interrupted(&self) -> Option<&'static str> {
+        match self {
+            Command::Sandbox(Sandbox {
+                command: SandboxCommand::Quickstart(_),
+                ..
+            }) => Some("nothing is lost: the same command again goes on from here"),
+            _ => None,
+        }
+    }
 }
 
 /// How an answer is printed.

@@ -7,7 +7,9 @@ use crate::output;
 
 /// Destroys, then asks the account what is left.
 pub(crate) async fn run(setting: &Setting) -> Result<()> {
-    setting.core("destroy", &["destroy", "-auto-approve", "-input=false"])?;
+    setting
+        .core("destroy", &["destroy", "-auto-approve", "-input=false"])
+        .await?;
     let left = setting.sandbox.leftovers().await?;
     if !left.is_empty() {
         bail!("the account still holds:\n  {}", left.join("\n  "));

@@ -53,11 +53,15 @@ impl Quickstart {
             );
         }
         let setting = Setting::prepare(&self, layout).await?;
-        setting.core("init", &["init", "-input=false", "-no-color"])?;
+        setting
+            .core("init", &["init", "-input=false", "-no-color"])
+            .await?;
         if self.destroy {
             return destroy::run(&setting).await;
         }
-        let applied = setting.core("ONE apply", &["apply", "-auto-approve", "-input=false"])?;
+        let applied = setting
+            .core("ONE apply", &["apply", "-auto-approve", "-input=false"])
+            .await?;
         let client = setting.client().await?;
         let watched = watch::scale_and_watch(&setting, &client, self.replicas).await?;
         report::stages(applied, &watched);
@@ -66,6 +70,7 @@ impl Quickstart {
                 "plan: no changes",
                 &["plan", "-detailed-exitcode", "-input=false"],
             )
+            .await
             .context("the plan after the apply is not empty")?;
         report::how_to_go_on(&setting);
         Ok(())

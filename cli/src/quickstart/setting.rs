@@ -54,7 +54,10 @@ impl Setting {
     }
 
     /// Runs one command of the core, its output going to the terminal; answers how long it took.
-    pub(crate) fn core(&self, step: &str, arguments: &[&str]) -> Result<Duration> {
+    ///
+    /// It holds the thread until the core has ended: Ctrl-C reaches the core, too, which then ends what it is at and writes
+    /// its state. A quickstart that ended before would leave it alone with the terminal, and the next one without its lock.
+    pub(crate) async fn core(&self, step: &str, arguments: &[&str]) -> Result<Duration> {
         output::line(&format!("==> {step}"));
         let begin = Instant::now();
         let status = self
@@ -63,6 +66,8 @@ impl Setting {
             .stdin(Stdio::null())
             .status()
             .with_context(|| format!("the core could not be started for `{}`", arguments.join(" ")))?;
+        // Whoever was interrupted meanwhile is told so, and not that the core failed.
+        tokio::task::yield_now().await;
         if !status.success() {
             bail!(
                 "`{}` in {} failed: {status}",

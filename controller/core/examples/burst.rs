@@ -91,6 +91,7 @@ fn instance(cores: i64, family: &str) -> InstanceType {
         price: Price::from_micros(micros),
         available: true,
         reservation: None,
+        extra: Requirements::new(),
     };
     let micros = price * u64::try_from(cores).unwrap_or(1);
     InstanceType {
@@ -125,6 +126,8 @@ fn instance(cores: i64, family: &str) -> InstanceType {
                 ]
             })
             .collect(),
+        attach_limits: std::collections::BTreeMap::new(),
+        devices: Vec::new(),
     }
 }
 

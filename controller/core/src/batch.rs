@@ -1,14 +1,17 @@
 //! When to decide: pods that come together are decided on together, and a lone pod does not wait for company.
 //!
 //! A batch opens with its first pod and ends when nothing has come for a quiet time, or when it has been open for
-//! its hold. Both start short and double with every batch that follows the one before within two quiet times, up to
-//! the settings `BATCH_IDLE_DURATION` and `BATCH_MAX_DURATION`: one pod is acted on at once, a flood is taken in
-//! large pieces.
+//! its hold. Both start short and double with every batch that follows the one before within two quiet times. So one pod
+//! is acted on at once, and of a stream each piece is about as large as all before it together: what is bought for the
+//! first, small ones is a small part of the whole. The hold ends at `BATCH_MAX_DURATION`; the quiet time at
+//! `BATCH_IDLE_DURATION` or [`LONGEST_QUIET`], so that the last pod of a stream does not wait either.
 
 use jiff::{SignedDuration, Timestamp};
 
 /// The quiet time of a first batch.
 const FIRST_QUIET: SignedDuration = SignedDuration::from_millis(50);
+/// The longest quiet time: long for gaps in a stream, short for whoever waits for its last pod.
+pub const LONGEST_QUIET: SignedDuration = SignedDuration::from_millis(300);
 /// The hold of a first batch.
 const FIRST_HOLD: SignedDuration = SignedDuration::from_millis(200);
 
@@ -81,7 +84,8 @@ impl Batch {
         }
     }
 
-    /// Takes note of `event` at `now` and says what to do next.
+    /// Takes note of `event`, which happened at `now`, and says what to do next. What is told late (a pod that came while a
+    /// decision was made) has the time at which it happened.
     pub fn observe(&mut self, event: Event, now: Timestamp) -> NextWake {
         match event {
             Event::Arrival => self.arrive(now),
@@ -106,7 +110,7 @@ impl Batch {
 
     fn arrive(&mut self, now: Timestamp) {
         if let Some(open) = &mut self.open {
-            open.last = now;
+            open.last = open.last.max(now);
             return;
         }
         self.open = Some(Open {
@@ -120,7 +124,7 @@ impl Batch {
         let longer = |time: SignedDuration, most: SignedDuration| time.saturating_add(time).min(most);
         (self.quiet, self.hold) = if follows {
             (
-                longer(self.quiet, self.settings.idle),
+                longer(self.quiet, self.settings.idle.min(LONGEST_QUIET)),
                 longer(self.hold, self.settings.max),
             )
         } else {
@@ -180,12 +184,29 @@ mod tests {
             (Settings::default(), vec![0, 10, 20, 30], vec![80]),
             (Settings::default(), vec![0, 5000], vec![50, 5050]),
             (Settings::default(), vec![0, 500, 600], vec![50, 550, 700]),
-            (Settings::default(), every(40, 2000), vec![200, 600, 1400, 2360]),
+            (Settings::default(), every(40, 2000), vec![200, 600, 1400, 2260]),
+            // Each piece is as long as all before it; the last pod waits for the longest quiet time.
+            (
+                Settings::default(),
+                every(20, 12_000),
+                vec![200, 600, 1400, 3000, 6200, 12_280],
+            ),
             (short, every(10, 100), vec![60, 110]),
             (short, vec![0], vec![20]),
         ] {
             assert_eq!(decisions(settings, &arrivals), want, "{arrivals:?}");
         }
+    }
+
+    #[test]
+    fn a_pod_that_came_during_a_decision_has_waited_since_then() {
+        let mut batch = Batch::new(Settings::default());
+        batch.observe(Event::Arrival, at(0));
+        assert_eq!(batch.observe(Event::Tick, at(50)), NextWake::Now);
+        // The decision took 200 ms, and a pod came after 70 of them.
+        batch.observe(Event::Decided, at(250));
+        assert_eq!(batch.observe(Event::Arrival, at(120)), NextWake::At(at(220)));
+        assert_eq!(batch.observe(Event::Tick, at(250)), NextWake::Now);
     }
 
     #[test]

@@ -1,12 +1,13 @@
 //! What the cloud sells: instance types and their offerings, for each pool.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
 use crate::money::Price;
 use crate::requirements::{Absence, Requirement, Requirements};
 use crate::resources::Resources;
+use crate::snapshot::Device;
 use crate::text::Text;
 use crate::well_known;
 
@@ -60,6 +61,8 @@ pub struct Offering {
     pub available: bool,
     /// The capacity reservation behind a reserved offering.
     pub reservation: Option<Reservation>,
+    /// Further labels that a node bought by it carries: the reservation's id and type, or custom ones.
+    pub extra: Requirements,
 }
 
 /// A capacity reservation's part in an offering.
@@ -85,6 +88,7 @@ impl Offering {
             && requirements
                 .get(well_known::ZONE_ID)
                 .is_none_or(|wanted| wanted.allows(Some(&*self.zone_id).filter(|id| !id.is_empty())))
+            && self.extra.intersects(requirements)
     }
 
     /// The labels that a node bought by this offering carries.
@@ -98,6 +102,7 @@ impl Offering {
         if !self.zone_id.is_empty() {
             all.add(Requirement::is(well_known::ZONE_ID, self.zone_id.clone()));
         }
+        all.add_all(&self.extra);
         all
     }
 }
@@ -135,6 +140,11 @@ pub struct InstanceType {
     pub overhead: Overhead,
     /// How it can be bought.
     pub offerings: Vec<Offering>,
+    /// How many volumes each CSI driver can attach to a node of this type; where a driver is not named, what nodes of
+    /// this type that are there report, else no bound.
+    pub attach_limits: BTreeMap<Text, u32>,
+    /// The devices that its nodes' drivers will publish.
+    pub devices: Vec<Device>,
 }
 
 impl InstanceType {
@@ -179,6 +189,8 @@ impl InstanceType {
 pub struct Catalogue {
     /// Name of a pool to its types, in any order; a pool that is not here has none.
     pub pools: BTreeMap<Text, Arc<[InstanceType]>>,
+    /// Labels that count as well-known beside the usual ones: a pool need not define them, since types may.
+    pub well_known: BTreeSet<Text>,
 }
 
 impl Catalogue {
@@ -197,6 +209,7 @@ impl FromIterator<(Text, Arc<[InstanceType]>)> for Catalogue {
     fn from_iter<I: IntoIterator<Item = (Text, Arc<[InstanceType]>)>>(pools: I) -> Catalogue {
         Catalogue {
             pools: pools.into_iter().collect(),
+            well_known: BTreeSet::new(),
         }
     }
 }

@@ -4,6 +4,9 @@
 mod claims;
 mod company;
 mod existing;
+mod places;
+mod spread;
+mod volumes;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -41,7 +44,9 @@ impl fmt::Display for Violation {
 ///   taints and matches the labels.
 /// - No pool exceeds a limit, even if every claim becomes the largest type it lists.
 /// - `minValues` holds, or was lowered openly.
-/// - Pods that must not be together are not, and pods that must be are, as far as places are certain.
+/// - Pods that must not be together are not, and pods that must be are, and spread pods are within their skew, as far as
+///   places are certain.
+/// - No node has more volumes attached than its driver can, and no new node more of a workload than the guards allow.
 pub fn schedule(
     snapshot: &Snapshot,
     catalogue: &Catalogue,
@@ -52,7 +57,17 @@ pub fn schedule(
     let pods = census(snapshot, schedule, now, &mut violations);
     existing::check(snapshot, catalogue, schedule, &pods, &mut violations);
     claims::check(snapshot, catalogue, schedule, &pods, &mut violations);
-    company::check(snapshot, catalogue, schedule, &pods, &mut violations);
+    volumes::check(snapshot, catalogue, schedule, &pods, &mut violations);
+    let bound = |pod: &Pod| {
+        let it = &pod.placement;
+        !it.anti_affinity.is_empty() || !it.affinity.is_empty() || !it.spread.is_empty()
+    };
+    let running = snapshot.nodes.iter().flat_map(|node| &node.pods);
+    if running.chain(&snapshot.pending).any(|pod| bound(pod)) {
+        let everybody = places::Everybody::new(snapshot, catalogue, schedule, &pods);
+        company::check(&everybody, &mut violations);
+        spread::check(&everybody, &mut violations);
+    }
     violations
 }
 

@@ -1,6 +1,22 @@
 //! Why not, in words: the text of events and of answers to people.
 
+mod advice;
+mod pools;
+mod rows;
+mod words;
+
+pub use advice::{Advice, Alone, advice, alone};
+pub use pools::{Check, PoolChecks, pools};
+pub use rows::{Row, rows};
+pub use words::{limit_needed, toleration};
+
+mod detail;
+mod pod;
+
 use std::fmt;
+
+pub use detail::{Detail, detail};
+pub use pod::{Explanation, NodeFinding, Outcome, pod};
 
 use crate::schedule::{Misfit, Nearest, Refusal};
 

@@ -3,21 +3,26 @@
 //! Everything is one kind of value. A pool's requirements narrowed by a pod's are their intersection; whether the
 //! two go together is whether the intersection is possible for every label.
 
+mod interner;
 mod requirement;
 mod values;
 
-use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 
 use crate::text::{Labels, Text};
 use crate::well_known;
 
+pub use interner::Interner;
 pub use requirement::{Absence, InvalidRequirement, Operator, Requirement};
 pub use values::Values;
 
-/// Requirements on several labels, all of which must hold; at most one a key.
+/// Requirements on several labels, all of which must hold; at most one a key. A copy costs a pointer a label.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Requirements(BTreeMap<Text, Requirement>);
+pub struct Requirements(
+    /// Sorted by key.
+    Vec<Arc<Requirement>>,
+);
 
 /// What it means that the offering side says nothing about a label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,7 +88,7 @@ impl fmt::Display for Conflict {
 impl Requirements {
     /// No requirement at all.
     pub const fn new() -> Requirements {
-        Requirements(BTreeMap::new())
+        Requirements(Vec::new())
     }
 
     /// Exactly these labels.
@@ -96,15 +101,24 @@ impl Requirements {
 
     /// Narrows by one more requirement.
     pub fn add(&mut self, requirement: Requirement) {
-        match self.0.get_mut(requirement.key()) {
-            Some(there) => *there = there.intersect(&requirement),
-            None => drop(self.0.insert(requirement.key().clone(), requirement)),
+        self.add_shared(Arc::new(requirement));
+    }
+
+    /// Narrows by one more requirement, which may be part of others, too.
+    pub fn add_shared(&mut self, requirement: Arc<Requirement>) {
+        match self.find(requirement.key()) {
+            Ok(at) if Arc::ptr_eq(&self.0[at], &requirement) => {}
+            Ok(at) => self.0[at] = Arc::new(self.0[at].intersect(&requirement)),
+            Err(gap) => self.0.insert(gap, requirement),
         }
     }
 
     /// Narrows by all of `other`.
     pub fn add_all(&mut self, other: &Requirements) {
-        other.iter().for_each(|requirement| self.add(requirement.clone()));
+        other
+            .0
+            .iter()
+            .for_each(|requirement| self.add_shared(Arc::clone(requirement)));
     }
 
     /// Narrowed by all of `other`.
@@ -117,22 +131,27 @@ impl Requirements {
 
     /// Puts `requirement` in place of whatever was asked of its label.
     pub fn replace(&mut self, requirement: Requirement) {
-        self.0.insert(requirement.key().clone(), requirement);
+        let requirement = Arc::new(requirement);
+        match self.find(requirement.key()) {
+            Ok(at) => self.0[at] = requirement,
+            Err(gap) => self.0.insert(gap, requirement),
+        }
     }
 
     /// Drops what is asked of `key`.
     pub fn remove(&mut self, key: &str) -> Option<Requirement> {
-        self.0.remove(key)
+        let at = self.find(key).ok()?;
+        Some(Arc::unwrap_or_clone(self.0.remove(at)))
     }
 
     /// What is asked of `key`.
     pub fn get(&self, key: &str) -> Option<&Requirement> {
-        self.0.get(key)
+        self.find(key).ok().map(|at| &*self.0[at])
     }
 
     /// All requirements, by key.
     pub fn iter(&self) -> impl Iterator<Item = &Requirement> {
-        self.0.values()
+        self.0.iter().map(|requirement| &**requirement)
     }
 
     /// How many labels are spoken of.
@@ -203,6 +222,12 @@ impl Requirements {
             .all(|mine| many.get(mine.key()).is_none_or(|theirs| theirs.intersects(mine)))
     }
 
+    /// Where what is asked of `key` is, or would be.
+    fn find(&self, key: &str) -> Result<usize, usize> {
+        self.0
+            .binary_search_by(|requirement| (**requirement.key()).cmp(key))
+    }
+
     fn conflict_on(&self, wanted: &Requirement, undefined: Undefined) -> Option<Conflict> {
         match self.get(wanted.key()) {
             Some(offered) if offered.intersects(wanted) => None,
@@ -215,8 +240,8 @@ impl Requirements {
             None => {
                 let suffix = wanted.key().rsplit('/').next().unwrap_or(wanted.key());
                 let own = || {
-                    self.0
-                        .keys()
+                    self.iter()
+                        .map(Requirement::key)
                         .find(|key| key.rsplit('/').next() == Some(suffix))
                         .cloned()
                 };
@@ -236,6 +261,16 @@ impl FromIterator<Requirement> for Requirements {
         requirements
             .into_iter()
             .for_each(|requirement| all.add(requirement));
+        all
+    }
+}
+
+impl FromIterator<Arc<Requirement>> for Requirements {
+    fn from_iter<I: IntoIterator<Item = Arc<Requirement>>>(requirements: I) -> Requirements {
+        let mut all = Requirements::new();
+        requirements
+            .into_iter()
+            .for_each(|requirement| all.add_shared(requirement));
         all
     }
 }

@@ -2,25 +2,30 @@
 
 mod claim;
 mod daemon;
+mod device;
 mod join;
 mod node;
 mod pod;
 mod pool;
+mod settings;
 
 use std::sync::Arc;
 
 pub use claim::Claim;
 pub use daemon::{DaemonSet, Pdb};
+pub use device::{Attribute, Device, DeviceClaim, DeviceRequest, DeviceTest, DeviceWish};
 pub use join::{Nomination, Parts, join};
 pub use node::{Node, NodeObject, Phase};
 pub use pod::{
-    ContainerKind, ContainerRequests, DoNotDisrupt, HostPort, InclusionPolicy, NodeTerm, Owner, Placement,
-    Pod, PodKey, PodSelector, PodState, PodTerm, Preferred, Spread, Strength, VolumeNeed, pod_requests,
+    Attachment, ContainerKind, ContainerRequests, DoNotDisrupt, HostPort, InclusionPolicy, NodeTerm, Owner,
+    Placement, Pod, PodKey, PodSelector, PodState, PodTerm, Preferred, Spread, Strength, VolumeNeed,
+    Workload, pod_requests, resized_requests,
 };
 pub use pool::{
     Budget, BudgetNodes, BudgetWindow, ClassRef, ConsolidationPolicy, Disruption, DisruptionReason, Pool,
     PoolHash, Readiness,
 };
+pub use settings::{DefaultSpread, Gates, Guards, MinValuesPolicy, PreferencePolicy, Settings, Strategy};
 
 /// The cluster at one moment.
 #[derive(Clone, Debug, Default)]
@@ -37,42 +42,6 @@ pub struct Snapshot {
     pub pdbs: Vec<Arc<Pdb>>,
     /// How the controller is set up.
     pub settings: Settings,
-}
-
-/// The settings that change decisions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Settings {
-    /// What preferences of pods are worth.
-    pub preference_policy: PreferencePolicy,
-    /// What happens where `minValues` cannot be met.
-    pub min_values_policy: MinValuesPolicy,
-}
-
-impl Default for Settings {
-    fn default() -> Settings {
-        Settings {
-            preference_policy: PreferencePolicy::Respect,
-            min_values_policy: MinValuesPolicy::Strict,
-        }
-    }
-}
-
-/// `PREFERENCE_POLICY`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PreferencePolicy {
-    /// Kept where possible.
-    Respect,
-    /// Not looked at.
-    Ignore,
-}
-
-/// `MIN_VALUES_POLICY`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MinValuesPolicy {
-    /// No node is bought.
-    Strict,
-    /// The count is lowered to what there is, and the claim says so.
-    BestEffort,
 }
 
 impl Snapshot {

@@ -175,20 +175,3 @@ impl TypeFacts {
             .is_some_and(|(_, size)| size.contains("metal"))
     }
 }
-
-/// Shares equal texts while facts are read.
-#[derive(Debug, Default)]
-pub(super) struct Interner(BTreeSet<Text>);
-
-impl Interner {
-    pub(super) fn text(&mut self, text: &str) -> Text {
-        match self.0.get(text) {
-            Some(known) => known.clone(),
-            None => {
-                let new = Text::from(text);
-                self.0.insert(new.clone());
-                new
-            }
-        }
-    }
-}

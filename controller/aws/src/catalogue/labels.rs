@@ -1,39 +1,41 @@
 //! The labels that nodes of a type will have, and whether a node class can use the type at all.
 
 use super::capacity::is_windows;
-use super::facts::{Arch, Facts, Interner, TypeFacts};
+use super::facts::{Arch, Facts, TypeFacts};
 use crate::family;
 use crate::node_class::NodeClass;
 use joiner_api::labels as keys;
 use joiner_api::{AmiFamily, Switch};
 use joiner_core::catalogue::Offering;
-use joiner_core::requirements::{Requirement, Requirements};
+use joiner_core::requirements::{Interner, Requirement, Requirements};
 use joiner_core::text::Text;
 use std::borrow::Cow;
 
 /// A label and the values it may have; none: nodes of the type do not have the label.
 type Label<'a> = (&'static str, Vec<Cow<'a, str>>);
 
-/// Every label of the type over its offerings; a label that the type does not have is said to be missing. Types share the
-/// texts of keys and values through `texts`, since a region has forty thousand of them.
+/// Every label of the type over its offerings; a label that the type does not have is said to be missing. Types share
+/// them through `shared`, since a region has forty thousand of them and some hundred different ones.
 pub(super) fn requirements(
     facts: &Facts,
     kind: &TypeFacts,
     class: &NodeClass,
     offerings: &[Offering],
-    texts: &mut Interner,
+    shared: &mut Interner,
 ) -> Requirements {
     places(facts, kind, class, offerings)
         .into_iter()
         .chain(machine(kind))
         .chain(devices(kind))
         .map(|(key, values)| {
-            let key = texts.text(key);
-            if values.is_empty() {
-                return Requirement::does_not_exist(key);
-            }
-            let values: Vec<Text> = values.iter().map(|value| texts.text(value)).collect();
-            Requirement::is_in(key, values)
+            let key = shared.text(key);
+            let requirement = if values.is_empty() {
+                Requirement::does_not_exist(key)
+            } else {
+                let values: Vec<Text> = values.iter().map(|value| shared.text(value)).collect();
+                Requirement::is_in(key, values)
+            };
+            shared.requirement(requirement)
         })
         .collect()
 }

@@ -1,10 +1,11 @@
 //! Facts from EC2: types, where they are offered, zones. Each page is made compact before the next is asked for.
 
-use super::facts::{Accelerator, Arch, Facts, Gpu, Interner, Network, Neuron, TypeFacts};
+use super::facts::{Accelerator, Arch, Facts, Gpu, Network, Neuron, TypeFacts};
 use super::prices::load_prices;
 use crate::connect::Aws;
 use crate::error::{Error, Named};
 use aws_sdk_ec2::types as ec2;
+use joiner_core::requirements::Interner;
 use joiner_core::text::Text;
 use std::collections::{BTreeMap, BTreeSet};
 

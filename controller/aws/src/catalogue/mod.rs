@@ -4,6 +4,7 @@
 //! pure function: same facts, class, shortages and time, same types in the same order.
 
 mod branch;
+pub mod builtin;
 mod capacity;
 mod estimate;
 mod facts;
@@ -22,6 +23,7 @@ use crate::node_class::NodeClass;
 use crate::unavailable::Unavailable;
 use jiff::Timestamp;
 use joiner_core::catalogue::InstanceType;
+use joiner_core::requirements::Interner;
 use joiner_core::text::Text;
 use std::collections::BTreeMap;
 
@@ -55,8 +57,20 @@ pub fn instance_types(
     unavailable: &Unavailable,
     now: Timestamp,
 ) -> Vec<InstanceType> {
+    instance_types_sharing(facts, class, settings, unavailable, now, &mut Interner::default())
+}
+
+/// As [`instance_types`], sharing what is equal with all that was made with the same `shared`: the types of a second class
+/// cost a tenth of the first one's.
+pub fn instance_types_sharing(
+    facts: &Facts,
+    class: &NodeClass,
+    settings: &Settings,
+    unavailable: &Unavailable,
+    now: Timestamp,
+    shared: &mut Interner,
+) -> Vec<InstanceType> {
     let zones = class.zones();
-    let mut texts = facts::Interner::default();
     facts
         .types
         .values()
@@ -71,10 +85,12 @@ pub fn instance_types(
             let storage = capacity::ephemeral_storage(kind, class);
             Some(InstanceType {
                 name: kind.name.clone(),
-                requirements: labels::requirements(facts, kind, class, &offerings, &mut texts),
+                requirements: labels::requirements(facts, kind, class, &offerings, shared),
                 capacity: capacity::capacity(kind, class, memory, storage, pods),
                 overhead: overhead::overhead(kind, class, memory, storage, pods),
                 offerings,
+                attach_limits: BTreeMap::new(),
+                devices: Vec::new(),
             })
         })
         .collect()

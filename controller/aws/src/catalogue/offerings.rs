@@ -7,6 +7,7 @@ use crate::unavailable::Unavailable;
 use jiff::Timestamp;
 use joiner_core::catalogue::{CapacityType, Offering};
 use joiner_core::money::Price;
+use joiner_core::requirements::Requirements;
 use std::collections::BTreeMap;
 
 /// All offerings in zones where both EC2 has the type and the class has a subnet; by zone, then on-demand before spot.
@@ -46,6 +47,7 @@ pub(super) fn offerings(
                 price: price.unwrap_or(Price::MAX),
                 available: price.is_some() && !short,
                 reservation: None,
+                extra: Requirements::new(),
             });
         }
     }

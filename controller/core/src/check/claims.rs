@@ -1,6 +1,7 @@
 //! New claims.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use super::{Pods, Violation, all_hold, labels_suit, port_clash, taints_suit};
 use crate::catalogue::{Catalogue, InstanceType};
@@ -64,12 +65,12 @@ pub(super) fn check(
         // Claims that are alike in all that counts are looked at once.
         let likeness = (
             &claim.pool,
-            &claim.requirements,
-            &claim.labels,
-            &claim.instance_types[..],
+            Arc::as_ptr(&claim.instance_types).addr(),
             load,
+            &claim.labels,
+            &claim.requirements,
         );
-        let verdict = seen.entry(likeness).or_insert_with_key(|(_, _, _, _, load)| {
+        let verdict = seen.entry(likeness).or_insert_with_key(|(_, _, load, _, _)| {
             judge(claim, pool, load, snapshot, catalogue, &mut sold)
         });
         verdict.problems.iter().cloned().for_each(&mut complain);
@@ -102,8 +103,9 @@ struct Load<'a> {
     requests: Resources,
 }
 
-/// What makes two claims alike: pool, requirements, labels, types, load.
-type Likeness<'a> = (&'a Text, &'a Requirements, &'a Labels, &'a [Text], Load<'a>);
+/// What makes two claims alike: pool, list of types (where it is kept: those that are alike share it), load, labels,
+/// requirements. What is quick to compare comes first.
+type Likeness<'a> = (&'a Text, usize, Load<'a>, &'a Labels, &'a Requirements);
 
 /// What is to be said of a claim.
 struct Verdict {
@@ -269,13 +271,13 @@ fn min_values(claim: &NewClaim, pool: &Pool, snapshot: &Snapshot, types: &[&Inst
     problems
 }
 
-/// What the pool's nodes count, at the worst.
+/// What the pool's nodes count, at the worst; those that go make room.
 fn in_use(pool: &Pool, snapshot: &Snapshot, catalogue: &Catalogue) -> Resources {
     let mut total = Resources::new();
     for node in snapshot
         .nodes
         .iter()
-        .filter(|node| node.pool() == Some(&pool.name))
+        .filter(|node| node.pool() == Some(&pool.name) && !node.is_going())
     {
         let mut worst = node.capacity();
         if let (Phase::Planned, Some(claim)) = (node.phase(), &node.claim) {

@@ -8,13 +8,16 @@ use crate::snapshot::{Claim, Pool};
 /// What becomes of the condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Consolidatable {
-    /// Nothing changes; look again then, if nothing happens before.
-    Keep {
+    /// It holds, and says so already.
+    Holds,
+    /// It holds from now on: set it to true.
+    Set,
+    /// It does not hold, and does not say so; look again then, if nothing happens before. Without a time there is nothing to
+    /// wait for: the node has not started completely, or the pool keeps its nodes.
+    Wait {
         /// When.
         wake: Option<Timestamp>,
     },
-    /// It is set to true.
-    Set,
     /// It is taken away; look again then.
     Clear {
         /// When.
@@ -30,7 +33,7 @@ pub fn consolidatable(claim: &Claim, pool: &Pool, now: Timestamp) -> Consolidata
         if any {
             Consolidatable::Clear { wake }
         } else {
-            Consolidatable::Keep { wake }
+            Consolidatable::Wait { wake }
         }
     };
     let (Some(after), Some(initialised)) = (
@@ -45,7 +48,7 @@ pub fn consolidatable(claim: &Claim, pool: &Pool, now: Timestamp) -> Consolidata
     let since = claim.last_pod_event.unwrap_or(initialised.since);
     match since.checked_add(after) {
         Ok(due) if due > now => not_now(Some(due)),
-        Ok(_) if there => Consolidatable::Keep { wake: None },
+        Ok(_) if there => Consolidatable::Holds,
         Ok(_) => Consolidatable::Set,
         Err(_) => not_now(None),
     }

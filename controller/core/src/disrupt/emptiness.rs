@@ -50,28 +50,26 @@ pub fn emptiness(snapshot: &Snapshot, now: Timestamp) -> Emptiness {
         };
         match (blocker(node, snapshot, now), consolidatable(claim, pool, now)) {
             (Some(Blocker::Uninitialized | Blocker::Going), _) => {}
-            (None, Consolidatable::Set | Consolidatable::Keep { wake: None }) => {
-                match left.get_mut(&pool.name) {
-                    Some(left) if *left > 0 => {
-                        *left -= 1;
-                        doomed.push(Doomed {
-                            pool: pool.name.clone(),
-                            claim: claim.name.clone(),
-                            node: node.name().clone(),
-                        });
-                    }
-                    _ => result.blocked.push(blocked(Blocker::Budget {
+            (None, Consolidatable::Set | Consolidatable::Holds) => match left.get_mut(&pool.name) {
+                Some(left) if *left > 0 => {
+                    *left -= 1;
+                    doomed.push(Doomed {
                         pool: pool.name.clone(),
-                    })),
+                        claim: claim.name.clone(),
+                        node: node.name().clone(),
+                    });
                 }
-            }
-            (Some(blocker), Consolidatable::Set | Consolidatable::Keep { wake: None }) => {
+                _ => result.blocked.push(blocked(Blocker::Budget {
+                    pool: pool.name.clone(),
+                })),
+            },
+            (Some(blocker), Consolidatable::Set | Consolidatable::Holds) => {
                 if blocker == Blocker::Nominated {
                     result.wake = earliest(result.wake, node.nominated_until);
                 }
                 result.blocked.push(blocked(blocker));
             }
-            (_, Consolidatable::Keep { wake } | Consolidatable::Clear { wake }) => {
+            (_, Consolidatable::Wait { wake } | Consolidatable::Clear { wake }) => {
                 result.wake = earliest(result.wake, wake);
             }
         }

@@ -1,58 +1,139 @@
 //! Writes a claim out: what the solver knows by number, by name.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 use std::sync::Arc;
 
 use super::MAX_TYPES;
+use super::atoms::Bits;
+use super::desk::Payment;
 use super::flexibility;
-use super::offer::Offer;
-use super::opened::Opened;
 use super::outcome::NewClaim;
-use crate::catalogue::InstanceType;
+use super::state::Round;
+use crate::catalogue::{CapacityType, InstanceType};
 use crate::launch::values_of;
 use crate::money::Price;
 use crate::requirements::{Absence, Requirement, Requirements, Values};
 use crate::resources::Resources;
-use crate::snapshot::MinValuesPolicy;
+use crate::snapshot::{MinValuesPolicy, PodKey};
 use crate::text::{Labels, Text};
 use crate::well_known;
 
-/// Lists of types that several claims share.
-pub(super) type Lists = BTreeMap<(usize, Vec<usize>), Arc<[Text]>>;
+/// What claims with the same profile and kinds share.
+pub(super) type Lists = BTreeMap<(usize, Bits), Rc<List>>;
 
+/// All of a claim but its pods.
+pub(super) struct List {
+    types: Arc<[Text]>,
+    requirements: Requirements,
+    labels: Labels,
+    annotations: Labels,
+    price: Price,
+    daemons: Resources,
+    min_values_relaxed: bool,
+}
+
+/// The claim at `place`, for `pods`.
 pub(super) fn claim(
-    opened: &Opened<'_>,
-    offer: &Offer<'_>,
-    policy: MinValuesPolicy,
+    round: &mut Round<'_, '_>,
+    place: usize,
+    pods: Vec<PodKey>,
     lists: &mut Lists,
-) -> NewClaim {
-    let pool = offer.pool;
-    let mut requirements = offer.template.and(&opened.wanted);
-    let types: Vec<&InstanceType> = opened.kinds.iter().map(|kind| offer.kinds[*kind].it).collect();
-    let types = flexibility::keep(&types, &requirements, MAX_TYPES);
-    let min_values_relaxed =
-        policy == MinValuesPolicy::BestEffort && flexibility::relax(types.iter().copied(), &mut requirements);
-    let instance_types = Arc::clone(
-        lists
-            .entry((opened.offer, opened.kinds.clone()))
-            .or_insert_with(|| types.iter().map(|it| it.name.clone()).collect()),
-    );
-    let price = types
+) -> Option<NewClaim> {
+    let problem = round.problem;
+    let it = &round.state.places[place];
+    let (at, payment, set, kinds) = (it.pool?, it.payment, it.set, it.kinds.clone());
+    let profile = round.desk.profile(problem, at, set, payment);
+    let key = (profile, kinds);
+    let list = match lists.get(&key) {
+        Some(known) => Rc::clone(known),
+        None => {
+            let made = Rc::new(list(round, place, at, profile));
+            lists.insert(key, Rc::clone(&made));
+            made
+        }
+    };
+    let pool = problem.pools[at].pool;
+    let total = problem.dims.resources(&round.state.places[place].total);
+    Some(NewClaim {
+        pool: pool.name.clone(),
+        pool_uid: pool.uid.clone(),
+        class: pool.class.clone(),
+        pods,
+        requirements: list.requirements.clone(),
+        instance_types: Arc::clone(&list.types),
+        requests: total.plus(&list.daemons),
+        price: list.price,
+        labels: list.labels.clone(),
+        annotations: list.annotations.clone(),
+        taints: pool.taints.clone(),
+        startup_taints: pool.startup_taints.clone(),
+        expire_after: pool.expire_after,
+        termination_grace_period: pool.termination_grace_period,
+        min_values_relaxed: list.min_values_relaxed,
+    })
+}
+
+fn list(round: &Round<'_, '_>, place: usize, at: usize, profile: usize) -> List {
+    let problem = round.problem;
+    let model = &problem.pools[at];
+    let it = &round.state.places[place];
+    let mut requirements = narrowed(round, at, it.set);
+    match it.payment {
+        Payment::Market if model.reserved => {
+            requirements.add(Requirement::is_not_in(
+                well_known::CAPACITY_TYPE,
+                [CapacityType::Reserved.as_str()],
+            ));
+        }
+        Payment::Market => {}
+        Payment::Reserved(reservation) => {
+            requirements.add(Requirement::is(
+                well_known::CAPACITY_TYPE,
+                CapacityType::Reserved.as_str(),
+            ));
+            let id = &problem.reservations[reservation].0;
+            let label = reservation_label(model.kinds.iter().map(|kind| kind.it), id);
+            requirements.add(Requirement::is(label, id.clone()));
+        }
+    }
+    let prices = &round.desk.get(profile).prices;
+    let mut kinds: Vec<usize> = it.kinds.iter().filter(|kind| prices[*kind] < u64::MAX).collect();
+    kinds.sort_by_key(|kind| (prices[*kind], *kind));
+    let price = kinds
+        .first()
+        .map_or(Price::MAX, |kind| Price::from_micros(prices[*kind]));
+    let mut types: Vec<&InstanceType> = kinds.iter().map(|kind| model.kinds[*kind].it).collect();
+    if types.len() > MAX_TYPES {
+        types = flexibility::keep(&types, &requirements, MAX_TYPES);
+    }
+    let few = types.len() < kinds.len();
+    let kept: BTreeSet<&Text> = if few {
+        types.iter().map(|it| &it.name).collect()
+    } else {
+        BTreeSet::new()
+    };
+    let keeps = |name: &Text| !few || kept.contains(name);
+    let daemons = kinds
         .iter()
-        .filter_map(|it| it.cheapest(&requirements))
-        .min()
-        .unwrap_or(Price::MAX);
-    let daemons = opened
-        .kinds
-        .iter()
-        .map(|kind| offer.kinds[*kind].daemons.clone())
-        .reduce(|all, it| all.lower(&it));
+        .map(|kind| &model.kinds[*kind])
+        .filter(|kind| keeps(&kind.it.name))
+        .map(|kind| kind.daemons.clone())
+        .reduce(|all, one| all.lower(&one));
+    let min_values_relaxed = problem.settings.min_values_policy == MinValuesPolicy::BestEffort
+        && flexibility::relax(types.iter().copied(), &mut requirements);
     settle(&mut requirements, &types);
+    let pool = model.pool;
     let labels = labels(pool.template_labels(), &requirements);
-    requirements.add(Requirement::is_in(
-        well_known::INSTANCE_TYPE,
-        instance_types.iter().cloned(),
-    ));
+    let names: Arc<[Text]> = types.iter().map(|it| it.name.clone()).collect();
+    // Sorted already: a set of sorted names is quickly made.
+    let mut sorted = kinds;
+    sorted.sort_unstable();
+    let sorted = sorted
+        .iter()
+        .map(|kind| &model.kinds[*kind].it.name)
+        .filter(|name| keeps(name));
+    requirements.add(Requirement::is_in(well_known::INSTANCE_TYPE, sorted.cloned()));
     let mut annotations = pool.annotations.clone();
     if !pool.hash.value.is_empty() {
         annotations.insert("karpenter.sh/nodepool-hash".into(), pool.hash.value.clone());
@@ -64,23 +145,47 @@ pub(super) fn claim(
     if min_values_relaxed {
         annotations.insert("karpenter.sh/nodeclaim-min-values-relaxed".into(), "true".into());
     }
-    NewClaim {
-        pool: pool.name.clone(),
-        pool_uid: pool.uid.clone(),
-        class: pool.class.clone(),
-        pods: opened.pods.iter().map(|pod| pod.key.clone()).collect(),
+    List {
+        types: names,
         requirements,
-        instance_types,
-        requests: opened.total.plus(&daemons.unwrap_or_else(Resources::new)),
-        price,
         labels,
         annotations,
-        taints: pool.taints.clone(),
-        startup_taints: pool.startup_taints.clone(),
-        expire_after: pool.expire_after,
-        termination_grace_period: pool.termination_grace_period,
+        price,
+        daemons: daemons.unwrap_or_else(Resources::new),
         min_values_relaxed,
     }
+}
+
+/// The pool's requirements, narrowed on every label on which the claim differs from the pool's template.
+fn narrowed(round: &Round<'_, '_>, pool: usize, set: super::sets::SetId) -> Requirements {
+    let model = &round.problem.pools[pool];
+    let mut requirements = model.pool.template_requirements();
+    for (key, bits) in round.desk.sets.get(set) {
+        let name = round.problem.keys.name(*key);
+        if round.desk.sets.on(model.template, *key) == Some(bits) || &**name == well_known::HOSTNAME {
+            continue;
+        }
+        let least = requirements.get(name).and_then(Requirement::min_values);
+        let narrowed = round.problem.keys.atoms(*key).requirement(name, bits);
+        requirements.replace(narrowed.with_min_values(least));
+    }
+    requirements
+}
+
+/// The label by which a reservation's offerings name it.
+fn reservation_label<'a>(mut types: impl Iterator<Item = &'a InstanceType>, id: &Text) -> Text {
+    const USUAL: &str = "karpenter.k8s.aws/capacity-reservation-id";
+    let own = types.find_map(|it| {
+        let of = it.offerings.iter().filter(|one| {
+            one.reservation
+                .as_ref()
+                .is_some_and(|reservation| reservation.id == *id)
+        });
+        of.flat_map(|one| one.extra.iter())
+            .find(|one| one.single() == Some(id))
+            .map(|one| one.key().clone())
+    });
+    own.unwrap_or_else(|| USUAL.into())
 }
 
 /// The labels of the claim: the pool's, every well-known one of which one value is left, and of the others a value that

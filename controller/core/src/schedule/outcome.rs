@@ -24,6 +24,13 @@ pub struct Schedule {
     pub unschedulable: BTreeMap<PodKey, Arc<Refusal>>,
     /// Wishes that were not looked at or not granted, in words.
     pub relaxed: BTreeMap<PodKey, Arc<[Text]>>,
+    /// What the new claims cost together, each at its lowest price.
+    pub price: Price,
+    /// What the nodes that are there cost, as far as the catalogue knows their price.
+    pub existing_price: Price,
+    /// No set of new nodes can cost less, whatever the strategy; none where it was not asked for
+    /// ([`crate::snapshot::Settings::bound`]).
+    pub lower_bound: Option<Price>,
 }
 
 /// A claim to make.

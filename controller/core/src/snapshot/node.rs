@@ -1,10 +1,12 @@
 //! A place for pods: a node, a claim that will become one, or both halves of the same.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jiff::Timestamp;
 
 use super::claim::Claim;
+use super::device::Device;
 use super::pod::{Pod, PodKey};
 use crate::requirements::Requirements;
 use crate::resources::{ResourceName, Resources};
@@ -71,6 +73,10 @@ pub struct Node {
     pub marked_for_deletion: bool,
     /// Names of volumes that are still attached.
     pub attached_volumes: Vec<Text>,
+    /// How many volumes each CSI driver can attach, from its CSINode; without bound where not named.
+    pub attach_limits: BTreeMap<Text, u32>,
+    /// The devices its drivers publish.
+    pub devices: Vec<Device>,
 }
 
 impl Node {
@@ -84,6 +90,8 @@ impl Node {
             nominated_until: None,
             marked_for_deletion: false,
             attached_volumes: Vec::new(),
+            attach_limits: BTreeMap::new(),
+            devices: Vec::new(),
         })
     }
 

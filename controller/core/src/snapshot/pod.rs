@@ -4,6 +4,7 @@ use std::fmt;
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::device::DeviceClaim;
 use crate::requirements::Requirements;
 use crate::resources::{ResourceName, Resources};
 use crate::taints::Toleration;
@@ -63,6 +64,22 @@ pub struct Pod {
     pub grace_period: SignedDuration,
     /// `controller.kubernetes.io/pod-deletion-cost`; 0 where absent.
     pub deletion_cost: i32,
+    /// The workload it is a replica of, where it is one.
+    pub workload: Option<Workload>,
+    /// The capacity buffer it stands for, as `namespace/name`; such a pod is never bound.
+    pub buffer: Option<Text>,
+}
+
+/// The workload a pod is a replica of: its ReplicaSet, StatefulSet, Job or other controller.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Workload {
+    /// `kind/namespace/name`.
+    pub name: Text,
+    /// The pods that cluster-wide default spread constraints count for it: those of the services, ReplicaSets and
+    /// StatefulSets that select the pod. Absent where none does, and default constraints do not apply.
+    pub selector: Option<PodSelector>,
+    /// How many replicas it wants; 0 where not known.
+    pub replicas: u32,
 }
 
 /// Everything of a pod that says where it may run. Pods that are equal here and in requests are of one shape and
@@ -91,6 +108,8 @@ pub struct Placement {
     pub host_ports: Vec<HostPort>,
     /// What its volumes ask of the node: each volume's alternatives, one of which must hold.
     pub volumes: Vec<VolumeNeed>,
+    /// The devices it claims.
+    pub devices: Vec<DeviceClaim>,
     /// What keeps the pod from being decided on at all, in words for a person: a volume claim that is lost, devices
     /// that are claimed dynamically.
     pub unsupported: Vec<Text>,
@@ -206,6 +225,17 @@ pub struct VolumeNeed {
     pub claim: Text,
     /// Requirements one of which must hold; none means that the volume asks nothing.
     pub alternatives: Vec<Requirements>,
+    /// Its attachment, where a driver attaches it to the node.
+    pub attach: Option<Attachment>,
+}
+
+/// A volume as a driver attaches it to a node.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Attachment {
+    /// The CSI driver: `ebs.csi.aws.com`.
+    pub driver: Text,
+    /// The volume, the same for all pods that use it: the handle of a bound volume, else `namespace/claim`.
+    pub volume: Text,
 }
 
 /// Who made a pod.
@@ -276,6 +306,8 @@ impl Pod {
             deletion: None,
             grace_period: SignedDuration::from_secs(30),
             deletion_cost: 0,
+            workload: None,
+            buffer: None,
         }
     }
 
@@ -328,6 +360,17 @@ pub enum ContainerKind {
     Init,
     /// An init container with `restartPolicy: Always`: from its turn on, all the time.
     Sidecar,
+}
+
+/// What a container that may be being resized in place asks for: the most of what its spec says and of what the
+/// kubelet has given it (`status.containerStatuses[].resources` and `allocatedResources`). Where the kubelet has found
+/// the resize infeasible, what it has given counts alone.
+pub fn resized_requests(spec: &Resources, given: Option<&Resources>, infeasible: bool) -> Resources {
+    match given {
+        Some(given) if infeasible => given.clone(),
+        Some(given) => spec.upper(given),
+        None => spec.clone(),
+    }
 }
 
 /// What a pod asks for: the most that is needed at one time, in the order in which `containers` start (init and

@@ -102,6 +102,15 @@ fn empty_nodes_go_after_a_while() {
             false,
         ),
         (
+            "initialised, and its claim does not say so yet",
+            with_claim(empty("n"), |claim| {
+                claim.conditions = self::claim("c", "default", &types()[6], "registered")
+                    .conditions
+                    .clone();
+            }),
+            false,
+        ),
+        (
             "a pod came just now",
             with_claim(empty("n"), |claim| claim.last_pod_event = Some(ago(29))),
             false,
@@ -273,17 +282,14 @@ fn consolidatable_follows_the_last_pod() {
     let due = now() + SignedDuration::from_secs(10);
     for (claim, want) in [
         (at("initialized", Some(30), false), Consolidatable::Set),
-        (
-            at("initialized", Some(30), true),
-            Consolidatable::Keep { wake: None },
-        ),
+        (at("initialized", Some(30), true), Consolidatable::Holds),
         (
             at("initialized", Some(20), true),
             Consolidatable::Clear { wake: Some(due) },
         ),
         (
             at("initialized", Some(20), false),
-            Consolidatable::Keep { wake: Some(due) },
+            Consolidatable::Wait { wake: Some(due) },
         ),
         (at("initialized", None, false), Consolidatable::Set),
         (
@@ -292,7 +298,7 @@ fn consolidatable_follows_the_last_pod() {
         ),
         (
             at("registered", Some(30), false),
-            Consolidatable::Keep { wake: None },
+            Consolidatable::Wait { wake: None },
         ),
     ] {
         assert_eq!(consolidatable(&claim, &patient(30), now()), want);

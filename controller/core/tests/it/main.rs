@@ -3,12 +3,14 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up must fail")]
 
 mod algebra;
+mod constraints;
 mod disrupting;
 mod launching;
 mod laws;
 mod lifecycle;
 mod refusals;
 mod scheduling;
+mod streams;
 mod terminating;
 mod topology;
 mod world;

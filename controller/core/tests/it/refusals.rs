@@ -73,7 +73,7 @@ fn without_pools_the_remedy_is_named() {
 fn what_is_not_supported_is_refused_rather_than_broken() {
     let mut field = pod("field", 100, MI);
     field.placement.node_affinity = Some(vec![NodeTerm {
-        expressions: [].into_iter().collect(),
+        expressions: joiner_core::requirements::Requirements::new(),
         fields: vec!["metadata.name".into()],
     }]);
     let mut claimed = pod("claimed", 100, MI);

@@ -73,6 +73,7 @@ pub(crate) fn instance(name: &str, arch: &str, cpu: i64, memory: i64, micros: u6
         price: Price::from_micros(price),
         available: true,
         reservation: None,
+        extra: Requirements::new(),
     };
     let offerings = zones.iter().flat_map(|zone| {
         [
@@ -106,6 +107,8 @@ pub(crate) fn instance(name: &str, arch: &str, cpu: i64, memory: i64, micros: u6
             ..Overhead::default()
         },
         offerings: offerings.collect(),
+        attach_limits: std::collections::BTreeMap::new(),
+        devices: Vec::new(),
     }
 }
 

@@ -1,0 +1,233 @@
+//! As Karpenter does it: the largest pods first, each on what is there, else on a claim opened earlier, else on a new
+//! claim of the heaviest pool that can. Pods that are alike go together.
+
+use super::atoms::{ABSENT, Bits};
+use super::problem::{Rule, Where};
+use super::sets::SetId;
+use super::state::{Ask, Round};
+
+/// Whether claims may be opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Opening {
+    /// They may.
+    Allowed,
+    /// Only what is there is used.
+    Never,
+}
+
+/// Places all pods that can be placed, classes in the order given.
+pub(super) fn first_fit(round: &mut Round<'_, '_>, order: &[usize], opening: Opening) {
+    loop {
+        let before = round.missing();
+        for class in order {
+            place_class(round, *class, opening);
+        }
+        // Pods that look for others may find them only now.
+        if round.missing() == before || round.missing() == 0 {
+            return;
+        }
+    }
+}
+
+/// Places what can be placed of one class, giving up wishes one at a time.
+pub(super) fn place_class(round: &mut Round<'_, '_>, class: usize, opening: Opening) {
+    if !round.problem.classes[class].refusal.is_empty() {
+        return;
+    }
+    for level in 0..round.problem.classes[class].levels.len() {
+        if round.left(class) == 0 {
+            return;
+        }
+        place_level(round, class, level, opening);
+    }
+}
+
+fn place_level(round: &mut Round<'_, '_>, class: usize, level: usize, opening: Opening) {
+    if round.problem.classes[class].level(level).wanted.is_empty() {
+        return;
+    }
+    if founds_on_host(round, class, level) {
+        found(round, class, level, opening);
+    }
+    if !round.is_pinned(class, level) {
+        return plainly(round, class, level, opening);
+    }
+    match round.label_keys(class, level)[..] {
+        [key] => by_value(round, class, level, key, opening),
+        _ => one_by_one(round, class, level, opening),
+    }
+}
+
+/// Whether pods of the class look for their own company on one host and none of it is anywhere.
+fn founds_on_host(round: &Round<'_, '_>, class: usize, level: usize) -> bool {
+    let it = &round.problem.classes[class];
+    it.level(level).rules.iter().any(|group| {
+        let about = &round.problem.groups[*group];
+        about.rule == Rule::Together
+            && about.at == Where::Host
+            && round.state.anywhere[*group] == 0
+            && it.feeds.binary_search(group).is_ok()
+    })
+}
+
+/// Puts the first pods of a company where as many as possible of it have room.
+fn found(round: &mut Round<'_, '_>, class: usize, level: usize, opening: Opening) {
+    let left = round.left(class);
+    let mut ask = Ask {
+        class,
+        level,
+        most: left,
+        pin: None,
+    };
+    let mut best: Option<(usize, usize)> = None;
+    for place in 0..round.state.places.len() {
+        let room = round.admit(place, ask).map_or(0, |admission| admission.count);
+        if room == left {
+            round.put(place, ask);
+            return;
+        }
+        if room > best.map_or(0, |(room, _)| room) {
+            best = Some((room, place));
+        }
+    }
+    if opening == Opening::Allowed {
+        let before = round.state.clone();
+        let count = round.open(ask);
+        if count > best.map_or(0, |(room, _)| room) {
+            return;
+        }
+        round.state = before;
+    }
+    if let Some((room, place)) = best {
+        ask.most = room;
+        round.put(place, ask);
+    }
+}
+
+fn plainly(round: &mut Round<'_, '_>, class: usize, level: usize, opening: Opening) {
+    let ask = |round: &Round<'_, '_>| Ask {
+        class,
+        level,
+        most: round.left(class),
+        pin: None,
+    };
+    let mut place = 0;
+    while place < round.state.places.len() && round.left(class) > 0 {
+        let ask = ask(round);
+        round.put(place, ask);
+        place += 1;
+    }
+    while opening == Opening::Allowed && round.left(class) > 0 {
+        let ask = ask(round);
+        if round.open(ask) == 0 {
+            return;
+        }
+    }
+}
+
+/// One value of the label at a time, each with its own walk over the places.
+fn by_value(round: &mut Round<'_, '_>, class: usize, level: usize, key: usize, opening: Opening) {
+    let atoms = round.problem.keys.atoms(key);
+    let pin =
+        |round: &mut Round<'_, '_>, atom: usize| round.desk.sets.only(key, Bits::one(atoms.len(), atom));
+    // Where to look next for each value, and whether claims for it can be opened.
+    let mut walks: Vec<(usize, SetId, usize, bool)> = Vec::new();
+    for atom in 0..atoms.len() {
+        if atoms.is_named(atom) || atom == ABSENT {
+            let pin = pin(round, atom);
+            walks.push((atom, pin, 0, opening == Opening::Allowed));
+        }
+    }
+    while round.left(class) > 0 {
+        let (allowed, _, most) = round.allowed(class, level, key);
+        let most = most.min(round.left(class));
+        let mut placed = false;
+        while !placed {
+            let end = round.state.places.len();
+            let open = |walk: &&mut (usize, SetId, usize, bool)| allowed.has(walk.0) && walk.2 < end;
+            let Some(walk) = walks.iter_mut().filter(open).min_by_key(|walk| (walk.2, walk.0)) else {
+                break;
+            };
+            let ask = Ask {
+                class,
+                level,
+                most,
+                pin: Some(walk.1),
+            };
+            placed = round.may_hold(walk.2, class) && round.put(walk.2, ask) > 0;
+            walk.2 += usize::from(!placed);
+        }
+        if placed {
+            continue;
+        }
+        let mut choices: Vec<(u64, u64, usize)> = Vec::new();
+        for (index, (atom, pin, _, _)) in walks
+            .iter()
+            .enumerate()
+            .filter(|(_, walk)| walk.3 && allowed.has(walk.0))
+        {
+            let crowd = round.crowd(class, level, key, *atom);
+            choices.push((crowd, cheapest(round, class, level, *pin), index));
+        }
+        choices.sort_unstable();
+        let opened = choices.into_iter().any(|(_, _, index)| {
+            let ask = Ask {
+                class,
+                level,
+                most,
+                pin: Some(walks[index].1),
+            };
+            let last = round.state.places.len();
+            let opens = round.open(ask) > 0;
+            walks[index].3 = opens;
+            if opens {
+                walks[index].2 = last;
+            }
+            opens
+        });
+        if !opened {
+            return;
+        }
+    }
+}
+
+/// The lowest price at which the first pool that can sells a node for the class with one more requirement.
+pub(super) fn cheapest(round: &mut Round<'_, '_>, class: usize, level: usize, pin: SetId) -> u64 {
+    let problem = round.problem;
+    let level = problem.classes[class].level(level);
+    for (index, pool) in problem.pools.iter().enumerate() {
+        if pool.closed.is_some() || !level.bears.has(pool.taints) {
+            continue;
+        }
+        for wanted in &level.wanted {
+            let both = round.desk.sets.and(pool.template, *wanted);
+            let Some(set) = both.and_then(|both| round.desk.sets.and(both, pin)) else {
+                continue;
+            };
+            let profile = round
+                .desk
+                .profile(problem, index, set, super::desk::Payment::Market);
+            let price = round.desk.get(profile).cheapest;
+            if price < u64::MAX {
+                return price;
+            }
+        }
+    }
+    u64::MAX
+}
+
+/// Rules over several labels: every place is asked for every pod.
+fn one_by_one(round: &mut Round<'_, '_>, class: usize, level: usize, opening: Opening) {
+    let ask = Ask {
+        class,
+        level,
+        most: 1,
+        pin: None,
+    };
+    while round.left(class) > 0 {
+        let placed = (0..round.state.places.len()).any(|place| round.put(place, ask) > 0);
+        if !placed && (opening == Opening::Never || round.open(ask) == 0) {
+            return;
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! What can be bought: kinds by offer, and for whom. What is never better than something else is left out.
+
+use std::collections::BTreeMap;
+
+use super::demands::Demand;
+use crate::schedule::atoms::Bits;
+use crate::schedule::problem::PLENTY;
+use crate::schedule::sets::SetId;
+use crate::schedule::state::Round;
+
+/// A kind, bought by one of its offers.
+#[derive(Clone, Debug)]
+pub(in crate::schedule) struct Column {
+    pub(in crate::schedule) pool: usize,
+    pub(in crate::schedule) kind: usize,
+    pub(in crate::schedule) price: f64,
+    /// What pods may take: amounts, then slots in crowded groups.
+    pub(in crate::schedule) holds: Vec<f64>,
+}
+
+/// Columns by whom they serve.
+pub(in crate::schedule) struct Columns {
+    pub(in crate::schedule) all: Vec<Column>,
+    /// For each demand what it can be on, as a number into `served`.
+    pub(in crate::schedule) sort: Vec<usize>,
+    /// For each sort of demand the columns that serve it.
+    pub(in crate::schedule) served: Vec<Bits>,
+    /// Columns of which nothing gives more of everything for the same money.
+    pub(in crate::schedule) lean: Bits,
+}
+
+type Sort = (Vec<SetId>, Option<SetId>, u32, Bits);
+
+/// The columns that serve some demand.
+pub(in crate::schedule) fn columns(round: &mut Round<'_, '_>, demands: &[Demand], slots: &[f64]) -> Columns {
+    let problem = round.problem;
+    let mut index: BTreeMap<Sort, usize> = BTreeMap::new();
+    let mut sorts: Vec<Sort> = Vec::new();
+    let mut sort = Vec::with_capacity(demands.len());
+    for demand in demands {
+        let level = problem.classes[demand.class].level(demand.level);
+        let key = (
+            level.wanted.clone(),
+            demand.pin,
+            demand.weight,
+            level.bears.clone(),
+        );
+        let next = sorts.len();
+        let id = *index.entry(key.clone()).or_insert(next);
+        if id == next {
+            sorts.push(key);
+        }
+        sort.push(id);
+    }
+    // Which sorts a column serves, column by column; equal ones side by side.
+    let mut by_service: BTreeMap<Bits, Vec<Column>> = BTreeMap::new();
+    for (pool, model) in problem.pools.iter().enumerate() {
+        if model.closed.is_some() || !model.min_values.is_empty() {
+            continue;
+        }
+        let within = round.within_limits(pool);
+        let mut wishes: Vec<(usize, Vec<SetId>)> = Vec::new();
+        for (index, (wanted, pin, weight, bears)) in sorts.iter().enumerate() {
+            if *weight != model.pool.weight || !bears.has(model.taints) {
+                continue;
+            }
+            let base = match pin {
+                Some(pin) => round.desk.sets.and(model.template, *pin),
+                None => Some(model.template),
+            };
+            let Some(base) = base else { continue };
+            let all = wanted.iter().filter_map(|one| round.desk.sets.and(base, *one));
+            wishes.push((index, all.collect()));
+        }
+        for kind in within.iter() {
+            let it = &model.kinds[kind];
+            let suited: Vec<(usize, Vec<SetId>)> = wishes
+                .iter()
+                .map(|(index, all)| {
+                    let suits = |set: &SetId| {
+                        let set = round.desk.sets.get(*set);
+                        set.iter()
+                            .all(|(key, bits)| it.bits[*key].as_ref().is_none_or(|mine| mine.meets(bits)))
+                    };
+                    (*index, all.iter().copied().filter(suits).collect())
+                })
+                .collect();
+            for offer in it.offers.iter().filter(|offer| offer.reservation.is_none()) {
+                let mut service = Bits::none(sorts.len());
+                for (index, all) in &suited {
+                    let sold = |set: &SetId| {
+                        offer.bits.iter().all(|(key, said)| {
+                            round.desk.sets.on(*set, *key).is_none_or(|mine| mine.meets(said))
+                        })
+                    };
+                    if all.iter().any(sold) {
+                        service.set(*index);
+                    }
+                }
+                if !service.is_empty() {
+                    by_service.entry(service).or_default().push(Column {
+                        pool,
+                        kind,
+                        price: (offer.price.max(1)) as f64,
+                        holds: it
+                            .usable
+                            .iter()
+                            .map(|it| (*it).min(PLENTY) as f64)
+                            .chain(slots.iter().copied())
+                            .collect(),
+                    });
+                }
+            }
+        }
+    }
+    let mut columns = Columns {
+        all: Vec::new(),
+        sort,
+        served: vec![Bits::none(0); sorts.len()],
+        lean: Bits::none(0),
+    };
+    for (service, some) in by_service {
+        for column in undominated(some) {
+            let id = columns.all.len();
+            service.iter().for_each(|sort| columns.served[sort].set(id));
+            columns.all.push(column);
+        }
+    }
+    lean(&mut columns);
+    columns
+}
+
+/// Those of `columns` that no other beats: as much of everything for no more money.
+fn undominated(mut columns: Vec<Column>) -> Vec<Column> {
+    columns.sort_by(|a, b| {
+        a.price
+            .total_cmp(&b.price)
+            .then_with(|| b.holds.iter().sum::<f64>().total_cmp(&a.holds.iter().sum()))
+    });
+    let mut kept: Vec<Column> = Vec::new();
+    for column in columns {
+        let beaten = |other: &Column| {
+            other
+                .holds
+                .iter()
+                .zip(&column.holds)
+                .all(|(other, own)| other >= own)
+        };
+        if !kept.iter().any(beaten) {
+            kept.push(column);
+        }
+    }
+    kept
+}
+
+/// Marks the columns that per money are not beaten by one that serves the same demands.
+fn lean(columns: &mut Columns) {
+    let mut service: BTreeMap<Vec<usize>, Vec<usize>> = BTreeMap::new();
+    for id in 0..columns.all.len() {
+        let of: Vec<usize> = (0..columns.served.len())
+            .filter(|sort| columns.served[*sort].has(id))
+            .collect();
+        service.entry(of).or_default().push(id);
+    }
+    for some in service.values() {
+        for id in some {
+            let own = &columns.all[*id];
+            let beaten = some.iter().any(|other| {
+                let it = &columns.all[*other];
+                let more = |(mine, theirs): (&f64, &f64)| theirs / it.price - mine / own.price;
+                let gains: Vec<f64> = own.holds.iter().zip(&it.holds).map(more).collect();
+                other != id
+                    && gains.iter().all(|gain| *gain >= 0.0)
+                    && (gains.iter().any(|gain| *gain > 0.0) || other < id)
+            });
+            if !beaten {
+                columns.lean.set(*id);
+            }
+        }
+    }
+}

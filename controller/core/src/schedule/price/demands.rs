@@ -1,0 +1,210 @@
+//! What has to be bought: pods that are alike and have to be in one place, as far as labels go.
+
+use std::collections::BTreeMap;
+
+use crate::schedule::desk::Payment;
+use crate::schedule::problem::{Rule, Where};
+use crate::schedule::sets::SetId;
+use crate::schedule::state::{Round, slack};
+
+/// Pods of one class that the first answer put on new nodes.
+#[derive(Clone, Debug)]
+pub(in crate::schedule) struct Demand {
+    pub(in crate::schedule) class: usize,
+    pub(in crate::schedule) level: usize,
+    /// The values of labels that the rules of the class, or of others about it, rest on.
+    pub(in crate::schedule) pin: Option<SetId>,
+    /// The weight of the pools that serve it.
+    pub(in crate::schedule) weight: u32,
+    pub(in crate::schedule) count: usize,
+    /// What each asks for: amounts, then a slot in each crowded group.
+    pub(in crate::schedule) takes: Vec<f64>,
+}
+
+/// All that may be packed anew. Claims that a reservation pays, that `minValues` binds or whose pods found a company on
+/// one host stay as they are. With it comes how many pods of each crowded group a node holds.
+pub(in crate::schedule) fn demands(round: &mut Round<'_, '_>) -> (Vec<Demand>, Vec<f64>) {
+    let mut found: BTreeMap<(usize, usize, Option<SetId>, u32), usize> = BTreeMap::new();
+    for place in round.problem.nodes.len()..round.state.places.len() {
+        let Some(weight) = loose(round, place) else {
+            continue;
+        };
+        for (class, level, count) in round.state.places[place].load.clone() {
+            let pin = pin(round, place, class, level);
+            *found.entry((class, level, pin, weight)).or_default() += count;
+        }
+    }
+    let mut demands: Vec<Demand> = found
+        .into_iter()
+        .map(|((class, level, pin, weight), count)| Demand {
+            class,
+            level,
+            pin,
+            weight,
+            count,
+            takes: round.problem.classes[class]
+                .requests
+                .iter()
+                .map(|it| *it as f64)
+                .collect(),
+        })
+        .collect();
+    let slots = slots(round, &demands);
+    for demand in &mut demands {
+        let class = &round.problem.classes[demand.class];
+        let rules = &class.level(demand.level).rules;
+        let holds = |(group, _): &(usize, f64)| class.feeds.contains(group) && rules.contains(group);
+        demand
+            .takes
+            .extend(slots.iter().map(|slot| if holds(slot) { 1.0 } else { 0.0 }));
+    }
+    (demands, slots.into_iter().map(|(_, cap)| cap).collect())
+}
+
+/// The groups that need the most nodes because so few of their pods go on one, and how many do.
+fn slots(round: &Round<'_, '_>, demands: &[Demand]) -> Vec<(usize, f64)> {
+    const MOST: usize = 4;
+    const NODES: f64 = 20.0;
+    let mut needs: BTreeMap<usize, f64> = BTreeMap::new();
+    let cap = |group: usize| match (round.problem.groups[group].at, round.problem.groups[group].rule) {
+        (Where::Host, Rule::Spread { skew, .. }) => Some(f64::from(skew)),
+        (Where::Host, Rule::Share { most }) => Some(f64::from(most)),
+        (Where::Host, Rule::Apart) => Some(1.0),
+        _ => None,
+    };
+    for demand in demands {
+        let class = &round.problem.classes[demand.class];
+        for group in class
+            .level(demand.level)
+            .rules
+            .iter()
+            .filter(|group| class.feeds.contains(group))
+        {
+            if let Some(cap) = cap(*group) {
+                *needs.entry(*group).or_default() += demand.count as f64 / cap;
+            }
+        }
+    }
+    let mut needs: Vec<(usize, f64)> = needs.into_iter().filter(|(_, nodes)| *nodes >= NODES).collect();
+    needs.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    needs.truncate(MOST);
+    needs
+        .into_iter()
+        .filter_map(|(group, _)| Some((group, cap(group)?)))
+        .collect()
+}
+
+/// The weight of the pool of a claim that may be packed anew.
+pub(super) fn loose(round: &Round<'_, '_>, place: usize) -> Option<u32> {
+    let it = &round.state.places[place];
+    let pool = &round.problem.pools[it.pool?];
+    let company = |class: usize, level: usize| {
+        round.problem.classes[class]
+            .level(level)
+            .rules
+            .iter()
+            .any(|group| {
+                let group = &round.problem.groups[*group];
+                group.rule == Rule::Together && group.at == Where::Host
+            })
+    };
+    let looked_for = |class: usize| {
+        round.problem.classes[class].feeds.iter().any(|group| {
+            let group = &round.problem.groups[*group];
+            group.rule == Rule::Together && group.at == Where::Host
+        })
+    };
+    let bound = it.load.iter().any(|(class, level, _)| {
+        company(*class, *level) || looked_for(*class) || round.problem.classes[*class].devices
+    });
+    let stays = it.load.is_empty() || it.payment != Payment::Market || !pool.min_values.is_empty() || bound;
+    (!stays).then_some(pool.pool.weight)
+}
+
+/// What of a claim's labels a class on it rests on.
+pub(super) fn pin(round: &mut Round<'_, '_>, place: usize, class: usize, level: usize) -> Option<SetId> {
+    let it = &round.problem.classes[class];
+    let groups = it.feeds.iter().chain(&it.level(level).rules);
+    let mut keys: Vec<usize> = groups
+        .filter_map(|group| match round.problem.groups[*group].at {
+            Where::Label(key) => Some(key),
+            Where::Host => None,
+        })
+        .collect();
+    keys.sort_unstable();
+    keys.dedup();
+    let set = round.state.places[place].set;
+    let pins: Vec<_> = keys
+        .into_iter()
+        .filter_map(|key| Some((key, round.desk.sets.on(set, key)?.clone())))
+        .collect();
+    (!pins.is_empty()).then(|| round.desk.sets.intern(pins))
+}
+
+impl Round<'_, '_> {
+    /// Takes the pods of `demands` off their claims, which go.
+    pub(super) fn lift(&mut self, demands: &[Demand]) {
+        let start = self.problem.nodes.len();
+        let gone: Vec<usize> = (start..self.state.places.len())
+            .filter(|place| loose(self, *place).is_some())
+            .collect();
+        for place in gone.iter().rev() {
+            self.close(*place);
+        }
+        debug_assert!(
+            demands
+                .iter()
+                .all(|demand| self.left(demand.class) >= demand.count)
+        );
+    }
+
+    /// Drops a claim; its pods have no place any more. The last claim takes its number.
+    pub(super) fn close(&mut self, place: usize) {
+        for (class, _, count) in self.state.places[place].load.clone() {
+            self.state.done[class] -= count;
+        }
+        self.state.places[place].load.clear();
+        self.weigh(place);
+        self.state.places.swap_remove(place);
+        self.state.slack.swap_remove(place);
+    }
+
+    /// Takes all pods off a claim, which keeps its number and takes no others; what it was.
+    pub(super) fn vacate(&mut self, place: usize) -> crate::schedule::state::Place {
+        let was = self.state.places[place].clone();
+        for (class, _, count) in &was.load {
+            self.state.done[*class] -= count;
+        }
+        let it = &mut self.state.places[place];
+        it.load.clear();
+        it.packed.clear();
+        it.open = false;
+        self.weigh(place);
+        self.state.slack[place] = [i64::MIN; 4];
+        was
+    }
+
+    /// Makes a vacated claim what it was.
+    pub(super) fn restore(&mut self, place: usize, mut was: crate::schedule::state::Place) {
+        for (class, _, count) in &was.load {
+            self.state.done[*class] += count;
+        }
+        was.weight.iter_mut().for_each(|weight| *weight = 0);
+        self.state.slack[place] = slack(&was, self.problem);
+        self.state.places[place] = was;
+        self.weigh(place);
+    }
+}
+
+impl Round<'_, '_> {
+    /// What the claims cost that stay as they are.
+    pub(in crate::schedule) fn fixed_price(&mut self) -> u64 {
+        let mut total = 0;
+        for place in self.problem.nodes.len()..self.state.places.len() {
+            if !self.state.places[place].load.is_empty() && loose(self, place).is_none() {
+                total += self.price(place);
+            }
+        }
+        total
+    }
+}

@@ -1,0 +1,390 @@
+//! Chooses nodes one after the other: the one whose load is worth most for its price, as often as there are pods for it.
+
+use std::collections::BTreeMap;
+
+use super::columns::Columns;
+use super::demands::{Demand, loose};
+use super::dual::Dual;
+use super::fill::Fill;
+use crate::schedule::atoms::Bits;
+use crate::schedule::desk::Payment;
+use crate::schedule::problem::{Where, fits};
+use crate::schedule::state::{Ask, Round, high, slack};
+
+/// What is to be packed, and with what.
+pub(in crate::schedule) struct Packer {
+    pub(super) demands: Vec<Demand>,
+    /// How many pods of each demand have no node.
+    pub(super) left: Vec<usize>,
+    /// Demands that ask the same in the same places.
+    pub(super) bundles: Vec<Vec<usize>>,
+    /// Bundles of which some pods are left.
+    pub(super) active: Vec<usize>,
+    pub(super) columns: Columns,
+    pub(super) dual: Dual,
+    /// What a pod of each demand counts as worth now.
+    pub(super) worth: Vec<f64>,
+    /// The largest share of the largest column that a pod takes.
+    pub(super) size: Vec<f64>,
+    /// Whether rules over hosts concern a demand.
+    pub(super) bound: Vec<bool>,
+    pub(super) ported: Vec<bool>,
+    pub(super) hosts: Vec<u32>,
+    pub(super) free: Vec<f64>,
+    pub(super) open: Vec<usize>,
+    /// How many loads were tried.
+    pub(super) spent: u64,
+    /// What packing may cost before it is given up, and what it has cost.
+    pub(super) budget: f64,
+    cost: f64,
+    /// Whether the best column for pods like the last ones is taken again while it is as good.
+    hasty: bool,
+    last: BTreeMap<usize, (usize, f64)>,
+    candidates: BTreeMap<(usize, usize), Vec<usize>>,
+}
+
+/// How many columns of one price range are tried for a pod.
+const PER_RANGE: usize = 3;
+
+impl Packer {
+    pub(in crate::schedule) fn new(
+        demands: Vec<Demand>,
+        columns: Columns,
+        dual: Dual,
+        round: &Round<'_, '_>,
+    ) -> Packer {
+        let dims = demands.first().map_or(0, |demand| demand.takes.len());
+        let mut most = vec![1.0f64; dims];
+        for column in &columns.all {
+            for (most, holds) in most.iter_mut().zip(&column.holds) {
+                *most = most.max(*holds);
+            }
+        }
+        let size = |demand: &Demand| {
+            demand
+                .takes
+                .iter()
+                .zip(&most)
+                .map(|(takes, most)| takes / most)
+                .fold(0.0, f64::max)
+        };
+        let host = |demand: &Demand| {
+            let class = &round.problem.classes[demand.class];
+            let mut groups = class.feeds.iter().chain(&class.level(demand.level).rules);
+            groups.any(|group| round.problem.groups[*group].at == Where::Host)
+        };
+        Packer {
+            left: vec![0; demands.len()],
+            active: Vec::new(),
+            worth: dual.worth.clone(),
+            size: demands.iter().map(size).collect(),
+            bound: demands.iter().map(host).collect(),
+            ported: demands
+                .iter()
+                .map(|demand| !round.problem.classes[demand.class].ports.is_empty())
+                .collect(),
+            hosts: Vec::new(),
+            free: Vec::new(),
+            open: Vec::new(),
+            spent: 0,
+            budget: f64::INFINITY,
+            cost: 0.0,
+            hasty: false,
+            last: BTreeMap::new(),
+            bundles: bundles(&demands, &columns),
+            candidates: BTreeMap::new(),
+            demands,
+            columns,
+            dual,
+        }
+    }
+
+    /// Packs every demand; whether all found a node.
+    pub(super) fn pack_all(&mut self, round: &mut Round<'_, '_>, stop: &dyn Fn() -> bool) -> bool {
+        for (left, demand) in self.left.iter_mut().zip(&self.demands) {
+            *left = demand.count;
+        }
+        self.hasty = true;
+        let complete = self.pack(round, stop);
+        self.hasty = false;
+        complete
+    }
+
+    /// Packs what is left of the demands; whether all found a node.
+    pub(super) fn pack(&mut self, round: &mut Round<'_, '_>, stop: &dyn Fn() -> bool) -> bool {
+        self.active = (0..self.bundles.len()).collect();
+        self.settle();
+        self.cost = 0.0;
+        while let Some(head) = self.head() {
+            if stop() || self.cost + self.owed() > self.budget {
+                return false;
+            }
+            let Some(fill) = self.choose(round, head) else {
+                if self.budget == f64::INFINITY && self.force(round, head) {
+                    continue;
+                }
+                return false;
+            };
+            let mut placed = 0;
+            let often = fill
+                .counts
+                .iter()
+                .map(|(demand, count)| self.left[*demand] / count)
+                .min();
+            for _ in 0..often.unwrap_or(1).max(1) {
+                let now = self.buy(round, &fill);
+                placed += now;
+                if now < fill.counts.iter().map(|(_, count)| count).sum() {
+                    break;
+                }
+            }
+            if placed == 0 && !self.force(round, head) {
+                return false;
+            }
+            self.settle();
+        }
+        true
+    }
+
+    /// What the pods that are left will cost at least.
+    fn owed(&self) -> f64 {
+        if self.budget == f64::INFINITY {
+            return 0.0;
+        }
+        let left = self.active.iter().flat_map(|bundle| &self.bundles[*bundle]);
+        left.map(|demand| self.dual.worth[*demand] * self.left[*demand] as f64)
+            .sum()
+    }
+
+    /// The demand whose pods are hardest to place.
+    fn head(&self) -> Option<usize> {
+        let hard = |bundle: usize| self.size[self.bundles[bundle][0]];
+        let bundle = self
+            .active
+            .iter()
+            .copied()
+            .max_by(|a, b| hard(*a).total_cmp(&hard(*b)).then(b.cmp(a)))?;
+        self.bundles[bundle]
+            .iter()
+            .copied()
+            .find(|demand| self.left[*demand] > 0)
+    }
+
+    /// Forgets bundles of which no pod is left.
+    fn settle(&mut self) {
+        let (left, bundles) = (&self.left, &self.bundles);
+        self.active
+            .retain(|bundle| bundles[*bundle].iter().any(|demand| left[*demand] > 0));
+    }
+
+    fn choose(&mut self, round: &Round<'_, '_>, head: usize) -> Option<Fill> {
+        let key = self.columns.sort[head];
+        if let (true, Some((column, rank))) = (self.hasty, self.last.get(&key).copied())
+            && let Some(fill) = self.fill(round, column, head)
+            && fill.rank >= rank * 0.985
+        {
+            return Some(fill);
+        }
+        let mut best: Option<Fill> = None;
+        for column in self.candidates(head) {
+            if self.columns.all[column].price + self.cost > self.budget {
+                continue;
+            }
+            let Some(fill) = self.fill(round, column, head) else {
+                continue;
+            };
+            // Of all but equal ones the larger: fewer nodes.
+            let better = best.as_ref().is_none_or(|known| {
+                let (new, old) = (&self.columns.all[column], &self.columns.all[known.column]);
+                fill.rank > known.rank * 1.002 || (fill.rank > known.rank * 0.998 && new.price > old.price)
+            });
+            if better {
+                best = Some(fill);
+            }
+        }
+        if let Some(fill) = &best {
+            self.last.insert(key, (fill.column, fill.rank));
+        }
+        best
+    }
+
+    /// Columns worth trying for a demand: in every range of prices those that give most for their money, at the prices
+    /// of the column where the demand is best off.
+    fn candidates(&mut self, head: usize) -> Vec<usize> {
+        let key = (self.columns.sort[head], self.dual.best[head]);
+        if let Some(known) = self.candidates.get(&key) {
+            return known.clone();
+        }
+        let prices = self.dual.prices.get(key.1).and_then(Option::as_ref);
+        let gives = |column: usize| {
+            let it = &self.columns.all[column];
+            let value: f64 = match prices {
+                Some(prices) => prices
+                    .iter()
+                    .zip(&it.holds)
+                    .filter(|(price, _)| **price > 0.0)
+                    .map(|(price, holds)| price * holds)
+                    .sum(),
+                None => 1.0,
+            };
+            value / it.price
+        };
+        let mut ranges: BTreeMap<i64, Vec<(f64, usize)>> = BTreeMap::new();
+        for column in self.columns.served[key.0].iter() {
+            let range = self.columns.all[column].price.log2().round() as i64;
+            ranges.entry(range).or_default().push((gives(column), column));
+        }
+        let mut some = Vec::new();
+        for mut range in ranges.into_values() {
+            range.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+            some.extend(range.into_iter().take(PER_RANGE).map(|(_, column)| column));
+        }
+        self.candidates.insert(key, some.clone());
+        some
+    }
+
+    /// Opens a claim with a load; how many pods it took.
+    fn buy(&mut self, round: &mut Round<'_, '_>, fill: &Fill) -> usize {
+        let column = &self.columns.all[fill.column];
+        let (pool, kind) = (column.pool, column.kind);
+        if !round.within_limits(pool).has(kind) {
+            return 0;
+        }
+        let place = round.blank(pool, Bits::one(round.problem.pools[pool].kinds.len(), kind));
+        let mut placed = 0;
+        for (demand, count) in &fill.counts {
+            let it = &self.demands[*demand];
+            let ask = Ask {
+                class: it.class,
+                level: it.level,
+                most: (*count).min(self.left[*demand]),
+                pin: it.pin,
+            };
+            let mut count = 0;
+            while count < ask.most {
+                let now = round.put(
+                    place,
+                    Ask {
+                        most: ask.most - count,
+                        ..ask
+                    },
+                );
+                if now == 0 {
+                    break;
+                }
+                count += now;
+            }
+            if count > 0 {
+                self.left[*demand] -= count;
+                round.state.places[place].packed.push((*demand, count));
+                placed += count;
+            }
+        }
+        if placed == 0 {
+            round.state.places.pop();
+            round.state.slack.pop();
+        } else {
+            round.widen(place);
+            self.cost += round.price(place) as f64;
+        }
+        placed
+    }
+
+    /// Opens whatever claim takes a pod of `head`, where no column did.
+    fn force(&mut self, round: &mut Round<'_, '_>, head: usize) -> bool {
+        let it = &self.demands[head];
+        let ask = Ask {
+            class: it.class,
+            level: it.level,
+            most: self.left[head],
+            pin: it.pin,
+        };
+        let count = round.open(ask);
+        if count > 0 {
+            let last = round.state.places.len() - 1;
+            round.state.places[last].packed.push((head, count));
+            self.left[head] -= count;
+            self.cost += round.price(last) as f64;
+            self.settle();
+        }
+        count > 0
+    }
+
+    /// Notes which demands are on the claims of an answer that was not made here.
+    pub(super) fn adopt(&mut self, round: &mut Round<'_, '_>) {
+        self.left.iter_mut().for_each(|left| *left = 0);
+        self.active.clear();
+        let index: BTreeMap<_, usize> = self
+            .demands
+            .iter()
+            .enumerate()
+            .map(|(id, demand)| ((demand.class, demand.level, demand.pin, demand.weight), id))
+            .collect();
+        for place in round.problem.nodes.len()..round.state.places.len() {
+            let Some(weight) = loose(round, place) else {
+                continue;
+            };
+            let mut packed = Vec::new();
+            for (class, level, count) in round.state.places[place].load.clone() {
+                let pin = super::demands::pin(round, place, class, level);
+                packed.extend(index.get(&(class, level, pin, weight)).map(|id| (*id, count)));
+            }
+            round.state.places[place].packed = packed;
+        }
+    }
+}
+
+/// Demands that ask the same in the same places, the larger bundles' first demand first.
+fn bundles(demands: &[Demand], columns: &Columns) -> Vec<Vec<usize>> {
+    let mut index: BTreeMap<(usize, Vec<u64>), usize> = BTreeMap::new();
+    let mut bundles: Vec<Vec<usize>> = Vec::new();
+    for (id, demand) in demands.iter().enumerate() {
+        let key = (
+            columns.sort[id],
+            demand.takes.iter().map(|takes| takes.to_bits()).collect(),
+        );
+        let next = bundles.len();
+        let bundle = *index.entry(key).or_insert(next);
+        if bundle == next {
+            bundles.push(Vec::new());
+        }
+        bundles[bundle].push(id);
+    }
+    bundles
+}
+
+impl Round<'_, '_> {
+    /// An empty claim of a pool that may become these kinds.
+    pub(super) fn blank(&mut self, pool: usize, kinds: Bits) -> usize {
+        self.add_claim(pool, kinds, Payment::Market)
+    }
+
+    /// Lets a claim become every kind that carries its load and is sold for it. Where a resource is limited, a larger kind
+    /// than the one chosen would only eat into the limit.
+    pub(super) fn widen(&mut self, place: usize) {
+        let it = &self.state.places[place];
+        let Some(pool) = it.pool else { return };
+        let model = &self.problem.pools[pool];
+        let (set, payment, weight) = (it.set, it.payment, it.weight.clone());
+        let profile = self.desk.profile(self.problem, pool, set, payment);
+        let mut kinds = self.desk.get(profile).kinds.clone();
+        let none = vec![0; self.problem.dims.len()];
+        let it = &self.state.places[place];
+        for (index, kind) in model.kinds.iter().enumerate() {
+            let holds = fits(&none, &it.total, &kind.usable);
+            let modest = kind.weight.iter().zip(&weight).all(|(one, most)| one <= most);
+            if !holds || !modest {
+                kinds.clear(index);
+            }
+        }
+        if kinds.is_empty() {
+            return;
+        }
+        let tops = high(self.problem, pool, &kinds);
+        let it = &mut self.state.places[place];
+        it.kinds = kinds;
+        it.high = tops;
+        self.state.slack[place] = slack(&self.state.places[place], self.problem);
+        self.weigh(place);
+    }
+}

@@ -1,0 +1,370 @@
+//! All objects together: what a text held becomes the snapshot that decisions look at.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use joiner_api::EC2NodeClass;
+use joiner_core::catalogue::Catalogue;
+use joiner_core::eviction::needs_another_node;
+use joiner_core::resources::Resources;
+use joiner_core::snapshot::{
+    self, Claim, DaemonSet, DefaultSpread, NodeObject, Nomination, Pdb, Pod, PodKey, PodState, Pool,
+    Settings, Snapshot,
+};
+use joiner_core::text::{Labels, Text};
+use joiner_core::well_known;
+
+use crate::buffers::{Buffer, Scalable, virtual_pods};
+use crate::catalog::{self, CatalogDocument};
+use crate::overlay::Overlay;
+use crate::pod::PodObject;
+use crate::read::Item;
+use crate::surroundings::Surroundings;
+
+/// Kind, namespace and name.
+type ScalableKey = (Text, Text, Text);
+
+/// Objects as they were read, each once; of two with the same name the later counts.
+#[derive(Debug, Default)]
+pub struct Objects {
+    pods: BTreeMap<PodKey, PodObject>,
+    nodes: BTreeMap<Text, NodeObject>,
+    claims: BTreeMap<Text, Claim>,
+    pools: BTreeMap<Text, Pool>,
+    classes: BTreeMap<Text, Arc<EC2NodeClass>>,
+    overlays: BTreeMap<Text, Overlay>,
+    daemon_sets: BTreeMap<Text, DaemonSet>,
+    pdbs: BTreeMap<(Text, Text), Pdb>,
+    attachments: Vec<(Text, Text)>,
+    attach_limits: BTreeMap<Text, BTreeMap<Text, u32>>,
+    surroundings: Surroundings,
+    buffers: Vec<Buffer>,
+    scalables: BTreeMap<ScalableKey, Scalable>,
+    catalog: Option<CatalogDocument>,
+    default_spread: Vec<DefaultSpread>,
+    ignored: BTreeMap<String, usize>,
+    generated: usize,
+}
+
+/// What objects come to.
+#[derive(Debug)]
+pub struct Parts {
+    /// The cluster.
+    pub snapshot: Snapshot,
+    /// Instance types that came with the objects.
+    pub catalog: Option<CatalogDocument>,
+    /// Node classes by name.
+    pub classes: BTreeMap<Text, Arc<EC2NodeClass>>,
+    /// Corrections to the catalogue.
+    pub overlays: Vec<Overlay>,
+    /// Pods that wait for a gate to be opened, and so for nobody's decision, with the gates.
+    pub gated: Vec<(PodKey, Vec<Text>)>,
+    /// What was passed over, in words.
+    pub notes: Vec<String>,
+}
+
+impl Objects {
+    /// Takes one object in.
+    pub(crate) fn take(&mut self, item: Item) {
+        match item {
+            Item::Pod(pod) => self.take_pod(*pod),
+            Item::Node(it) => drop(self.nodes.insert(it.name.clone(), *it)),
+            Item::Claim(it) => drop(self.claims.insert(it.name.clone(), *it)),
+            Item::Pool(it) => drop(self.pools.insert(it.name.clone(), *it)),
+            Item::Class(it) => {
+                self.classes
+                    .insert(crate::text(it.metadata.name.as_ref()), Arc::new(*it));
+            }
+            Item::Overlay(it) => drop(self.overlays.insert(it.name.clone(), *it)),
+            Item::DaemonSet(it) => drop(self.daemon_sets.insert(it.name.clone(), *it)),
+            Item::Pdb(it) => drop(self.pdbs.insert((it.namespace.clone(), it.name.clone()), *it)),
+            Item::Attachment(it) => self.attachments.push(it),
+            Item::Namespace(it) => self.surroundings.namespace(&it),
+            Item::VolumeClaim(it) => self.surroundings.volume_claim(&it),
+            Item::Volume(it) => self.surroundings.volume(&it),
+            Item::StorageClass(it) => self.surroundings.storage_class(&it),
+            Item::CsiNode(it) => {
+                self.attach_limits
+                    .insert(crate::text(it.metadata.name.as_ref()), crate::attach_limits(&it));
+            }
+            Item::PriorityClass(it) => self.surroundings.priority_class(&it),
+            Item::Workload(workload, scalable) => {
+                if let Some(workload) = workload {
+                    self.surroundings.workload(*workload);
+                }
+                if &*scalable.0.0 == "Deployment" {
+                    self.ignore("Deployment");
+                }
+                self.scalables.insert(scalable.0, scalable.1);
+            }
+            Item::Job(it) => self.surroundings.workload(*it),
+            Item::Service(it) => self.surroundings.service(*it),
+            Item::Buffer(it) => self.buffers.push(*it),
+            Item::ResourceClaim(it) => self.surroundings.devices.resource_claim(*it),
+            Item::ResourceClaimTemplate(it) => self.surroundings.devices.template(*it),
+            Item::DeviceClass(it) => self.surroundings.devices.class(*it),
+            Item::ResourceSlice(it) => self.surroundings.devices.slice(*it),
+            Item::Catalog(it) => match &mut self.catalog {
+                Some(there) => there.add(*it),
+                none => *none = Some(*it),
+            },
+            Item::DefaultSpread(it) => self.default_spread = it,
+            Item::Ignored(kind) => self.ignore(&kind),
+        }
+    }
+
+    fn take_pod(&mut self, mut object: PodObject) {
+        // Several pods with a generated name have the same one until now.
+        if object.pod.key.name.ends_with('-') {
+            self.generated += 1;
+            object.pod.key.name = format!("{}{:05}", object.pod.key.name, self.generated).into();
+        }
+        if object.pod.uid.is_empty() {
+            object.pod.uid = object.pod.key.to_string().into();
+        }
+        self.surroundings.namespace_named(&object.pod.key.namespace);
+        self.pods.insert(object.pod.key.clone(), object);
+    }
+
+    fn ignore(&mut self, kind: &str) {
+        *self.ignored.entry(kind.to_owned()).or_default() += 1;
+    }
+
+    /// How many pods, nodes and pools were read.
+    pub fn counts(&self) -> (usize, usize, usize) {
+        (self.pods.len(), self.nodes.len(), self.pools.len())
+    }
+
+    /// Takes the pools of `other`, in place of those of the same name; whatever else it holds is left.
+    pub fn replace_pools(&mut self, other: Objects) -> usize {
+        let count = other.pools.len();
+        self.pools.extend(other.pools);
+        count
+    }
+
+    /// Takes a node and its claim away, as if they were not there; the pods on it that would need another wait for one. False
+    /// where there is no such node or claim.
+    pub fn remove_node(&mut self, name: &str) -> bool {
+        let node = self.nodes.remove(name);
+        let provider = node.as_ref().and_then(|node| node.provider_id.clone());
+        let before = self.claims.len();
+        let mut others: Vec<Text> = Vec::new();
+        self.claims.retain(|_, claim| {
+            let same = &*claim.name == name
+                || claim.node_name.as_deref() == Some(name)
+                || (provider.is_some() && claim.provider_id == provider);
+            if same {
+                others.extend(claim.node_name.clone());
+            }
+            !same
+        });
+        for other in &others {
+            self.nodes.remove(other);
+        }
+        let gone = node.is_some() || self.claims.len() < before;
+        let on_it = |node: Option<&Text>| node.is_some_and(|it| &**it == name || others.contains(it));
+        self.pods.retain(|_, object| {
+            if !on_it(object.node.as_ref()) {
+                return true;
+            }
+            let moves = needs_another_node(&object.pod);
+            object.node = None;
+            object.pod.state = PodState::Unschedulable;
+            moves
+        });
+        gone
+    }
+
+    /// Puts everything together. `now` is when pods that stand for capacity buffers are taken to be made.
+    pub fn finish(mut self, mut settings: Settings, now: Timestamp) -> Parts {
+        if !self.default_spread.is_empty() {
+            settings.default_spread = std::mem::take(&mut self.default_spread);
+        }
+        let mut notes = self.notes();
+        let mut parts = snapshot::Parts::default();
+        let mut pending = Vec::new();
+        let mut gated = Vec::new();
+        let mut lost = 0;
+        let in_flight: BTreeSet<Text> = self.nodes.keys().chain(self.claims.keys()).cloned().collect();
+        let objects = std::mem::take(&mut self.pods);
+        let mut pods: Vec<(PodObject, Option<Text>)> = Vec::with_capacity(objects.len());
+        for (_, mut object) in objects {
+            if object.pod.state == PodState::Done {
+                continue;
+            }
+            if !object.open.is_closed() {
+                self.surroundings.complete(&mut object.pod, &object.open);
+            }
+            let node = object.node.take();
+            pods.push((object, node));
+        }
+        count_replicas(&mut pods);
+        for (object, node) in pods {
+            let PodObject { mut pod, open, .. } = object;
+            if let Some(node) = node {
+                if self.nodes.contains_key(&node) {
+                    parts.bound.push((node, Arc::new(pod)));
+                } else {
+                    lost += 1;
+                }
+                continue;
+            }
+            let nominated = open.nominated_node.filter(|node| in_flight.contains(node));
+            if !open.gates.is_empty() {
+                pod.state = PodState::Waiting;
+                gated.push((pod.key.clone(), open.gates));
+            } else if let Some(place) = nominated {
+                pod.state = PodState::Waiting;
+                parts.nominations.push(Nomination {
+                    place,
+                    pod: pod.key.clone(),
+                    until: Timestamp::MAX,
+                });
+            } else {
+                pod.state = PodState::Unschedulable;
+            }
+            pending.push(Arc::new(pod));
+        }
+        if lost > 0 {
+            notes.push(format!(
+                "{lost} pods are bound to nodes that are not in the input; they are left out"
+            ));
+        }
+        pending.extend(self.buffer_pods(now, &mut notes).into_iter().map(Arc::new));
+        self.join_by_name();
+        parts.claims = self.claims.into_values().map(Arc::new).collect();
+        parts.nodes = self.nodes.into_values().map(Arc::new).collect();
+        parts.attachments = self.attachments;
+        let mut nodes = snapshot::join(parts);
+        let mut devices = self.surroundings.devices.by_node();
+        for node in &mut nodes {
+            let Some(name) = node.object.as_ref().map(|object| object.name.clone()) else {
+                continue;
+            };
+            node.attach_limits = self.attach_limits.remove(&name).unwrap_or_default();
+            node.devices = devices.remove(&name).unwrap_or_default();
+        }
+        Parts {
+            snapshot: Snapshot {
+                pools: self.pools.into_values().map(Arc::new).collect(),
+                nodes,
+                daemon_sets: self.daemon_sets.into_values().map(Arc::new).collect(),
+                pending,
+                pdbs: self.pdbs.into_values().map(Arc::new).collect(),
+                settings,
+            },
+            catalog: self.catalog,
+            classes: self.classes,
+            overlays: self.overlays.into_values().collect(),
+            gated,
+            notes,
+        }
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let note = |(kind, count): (&String, &usize)| {
+            let hint = match kind.as_str() {
+                "Deployment" => ": pods are placed, not what would make them",
+                _ => "",
+            };
+            format!("{count} x {kind} ignored{hint}")
+        };
+        self.ignored.iter().map(note).collect()
+    }
+
+    fn buffer_pods(&self, now: Timestamp, notes: &mut Vec<String>) -> Vec<Pod> {
+        let mut pods = Vec::new();
+        for buffer in &self.buffers {
+            let (kind, name) = match (&buffer.template, &buffer.scalable) {
+                (Some(template), _) => (Text::from("PodTemplate"), template.clone()),
+                (None, Some((kind, name))) => (kind.clone(), name.clone()),
+                (None, None) => {
+                    notes.push(format!(
+                        "CapacityBuffer {} names no template and no workload",
+                        buffer.name
+                    ));
+                    continue;
+                }
+            };
+            match self
+                .scalables
+                .get(&(kind.clone(), buffer.namespace.clone(), name.clone()))
+            {
+                Some(scalable) => pods.extend(virtual_pods(buffer, scalable, now)),
+                None => notes.push(format!(
+                    "CapacityBuffer {}: {kind} {}/{name} is not in the input",
+                    buffer.name, buffer.namespace
+                )),
+            }
+        }
+        pods
+    }
+
+    /// A claim and a node written by hand may be one by name alone: gives both the same provider id.
+    fn join_by_name(&mut self) {
+        for claim in self.claims.values_mut() {
+            let Some(node) = claim.node_name.as_ref().and_then(|name| self.nodes.get_mut(name)) else {
+                continue;
+            };
+            match (&claim.provider_id, &node.provider_id) {
+                (None, Some(id)) => claim.provider_id = Some(id.clone()),
+                (Some(id), None) => node.provider_id = Some(id.clone()),
+                (None, None) => {
+                    let id: Text = format!("input:///{}", node.name).into();
+                    claim.provider_id = Some(id.clone());
+                    node.provider_id = Some(id);
+                }
+                (Some(_), Some(_)) => {}
+            }
+        }
+    }
+}
+
+/// Workloads whose object is not in the input have as many replicas as they have pods there.
+fn count_replicas(pods: &mut [(PodObject, Option<Text>)]) {
+    let mut counts: BTreeMap<Text, u32> = BTreeMap::new();
+    for (object, _) in pods.iter() {
+        if let Some(workload) = object.pod.workload.as_ref().filter(|it| it.replicas == 0) {
+            *counts.entry(workload.name.clone()).or_default() += 1;
+        }
+    }
+    for (object, _) in pods {
+        if let Some(workload) = object.pod.workload.as_mut().filter(|it| it.replicas == 0) {
+            workload.replicas = counts.get(&workload.name).copied().unwrap_or(0);
+        }
+    }
+}
+
+impl Parts {
+    /// Gives nodes and launched claims that name their instance type and not their size the size of that type.
+    pub fn fill_nodes(&mut self, catalogue: &Catalogue) {
+        for node in &mut self.snapshot.nodes {
+            if let Some(object) = node.object.as_ref().filter(|it| it.capacity.is_empty())
+                && let Some((capacity, allocatable)) = size(&object.labels, catalogue)
+            {
+                node.object = Some(Arc::new(NodeObject {
+                    capacity,
+                    allocatable,
+                    ..NodeObject::clone(object)
+                }));
+            }
+            if let Some(claim) = node.claim.as_ref().filter(|it| it.capacity.is_empty())
+                && claim.provider_id.is_some()
+                && let Some((capacity, allocatable)) = size(&claim.labels, catalogue)
+            {
+                node.claim = Some(Arc::new(Claim {
+                    capacity,
+                    allocatable,
+                    ..Claim::clone(claim)
+                }));
+            }
+        }
+    }
+}
+
+/// Capacity, and what is left of it for pods, of the instance type that labels name.
+fn size(labels: &Labels, catalogue: &Catalogue) -> Option<(Resources, Resources)> {
+    let (capacity, allocatable) = catalog::find(catalogue, labels.get(well_known::INSTANCE_TYPE)?)?;
+    Some((capacity.clone(), allocatable))
+}
