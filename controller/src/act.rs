@@ -14,6 +14,7 @@ mod node_patch;
 mod pod_evict;
 mod pool_patch;
 mod terminate;
+mod transitions;
 
 pub(crate) use claim_create::fresh_name;
 pub(crate) use claim_patch::ClaimStatus;

@@ -2,7 +2,8 @@
 //! run out of.
 //!
 //! Input: calls of `joiner_aws`. Output: a [`Catalogue`] at any time without a call. Instance types are made once for each node
-//! class and shared by its pools; they are made anew only when facts, class or shortages have changed.
+//! class and shared by its pools; they are made anew only when facts, class or shortages have changed. What is equal between
+//! classes is there once.
 
 mod cluster;
 mod refresh;
@@ -15,12 +16,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
 use joiner_api::EC2NodeClass;
-use joiner_aws::catalogue::{Facts, Settings, instance_types};
+use joiner_aws::catalogue::{Facts, Settings, instance_types_sharing};
 use joiner_aws::launch::Launcher;
 use joiner_aws::node_class::{NodeClass, for_catalogue};
 use joiner_aws::unavailable::{Shortage, Unavailable};
 use joiner_aws::{Aws, Error};
 use joiner_core::catalogue::{Catalogue, InstanceType};
+use joiner_core::requirements::Interner;
 use joiner_core::text::Text;
 
 use crate::observe::PoolEntry;
@@ -42,6 +44,8 @@ struct State {
     version: u64,
     unavailable: Unavailable,
     made: BTreeMap<Text, Made>,
+    /// What the types of all classes share; as old as the facts.
+    shared: Interner,
 }
 
 /// Instance types and what they were made of.
@@ -94,8 +98,11 @@ impl Cloud {
         {
             return Some(made.types.clone());
         }
+        let State {
+            unavailable, shared, ..
+        } = &mut *state;
         let types: Arc<[InstanceType]> =
-            instance_types(&facts, &class, &self.settings, &state.unavailable, now).into();
+            instance_types_sharing(&facts, &class, &self.settings, unavailable, now, shared).into();
         let made = Made {
             class,
             facts: version,
@@ -135,6 +142,7 @@ impl Cloud {
         let count = facts.types.len();
         let mut state = self.state();
         state.facts = Some(Arc::new(facts));
+        state.shared = Interner::default();
         state.version += 1;
         Ok(count)
     }

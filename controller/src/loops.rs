@@ -7,7 +7,9 @@ mod launch;
 mod lifecycle;
 mod nodeclass;
 mod nodepool;
+mod prepare;
 mod provision;
+mod rehearse;
 mod terminate;
 
 use std::future::Future;
@@ -27,7 +29,13 @@ pub(crate) fn start(act: &Act, options: &Options) {
         idle: signed(options.batch_idle_duration),
         max: signed(options.batch_max_duration),
     };
-    let refresh = signed(options.ami_refresh_interval.min(options.subnet_refresh_interval));
+    let of_classes = nodeclass::Settings {
+        refresh: signed(options.ami_refresh_interval.min(options.subnet_refresh_interval)),
+        dry_run: match options.disable_dry_run {
+            true => nodeclass::DryRun::Off,
+            false => nodeclass::DryRun::On,
+        },
+    };
     spawn("provisioner", provision::run(act.clone(), settings));
     spawn("disruption", disrupt::run(act.clone()));
     spawn("instance.garbagecollection", garbage::run(act.clone()));
@@ -47,8 +55,9 @@ pub(crate) fn start(act: &Act, options: &Options) {
     });
     let of = act.clone();
     spawn("nodepool", async move {
+        let known = Arc::new(nodepool::Known::default());
         keyed::run("nodepool", &of.index.changes.pools, |name| {
-            nodepool::step(of.clone(), name)
+            nodepool::step(of.clone(), known.clone(), name)
         })
         .await;
     });
@@ -57,7 +66,7 @@ pub(crate) fn start(act: &Act, options: &Options) {
         let resolved = Arc::new(nodeclass::Resolved::default());
         let step = |name| {
             let (act, resolved) = (of.clone(), resolved.clone());
-            async move { nodeclass::step(act, &resolved, refresh, name).await }
+            async move { nodeclass::step(act, &resolved, of_classes, name).await }
         };
         keyed::run("nodeclass", &of.index.changes.classes, step).await;
     });

@@ -10,6 +10,8 @@ mod lease;
 mod logs;
 mod loops;
 mod metrics;
+#[cfg(test)]
+mod names;
 mod observe;
 mod options;
 mod registration_health;
@@ -174,6 +176,7 @@ fn settings(options: &Options) -> Settings {
             options::MinValuesPolicy::Strict => MinValuesPolicy::Strict,
             options::MinValuesPolicy::BestEffort => MinValuesPolicy::BestEffort,
         },
+        ..Settings::default()
     }
 }
 

@@ -6,7 +6,6 @@
 mod changes;
 mod entry;
 mod index;
-pub(crate) mod map;
 mod nominations;
 mod store;
 mod watch;
@@ -14,4 +13,6 @@ mod watch;
 pub(crate) use changes::Bell;
 pub(crate) use entry::{ClaimEntry, NodeEntry, PodEntry, PoolEntry, version};
 pub(crate) use index::Index;
+/// Objects of the API as decisions see them.
+pub(crate) use joiner_map as map;
 pub(crate) use watch::start;

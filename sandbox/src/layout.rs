@@ -129,7 +129,7 @@ impl ClusterLayout {
         self.dir.join("kubeconfig")
     }
 
-    /// The folder of the system node's pods.
+    /// The folder of the system nodes' pods.
     pub fn pods(&self) -> PathBuf {
         self.dir.join("pods")
     }

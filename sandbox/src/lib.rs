@@ -1,12 +1,12 @@
 //! A whole cloud on one machine, from real parts: etcd, the Kubernetes control plane, kwok and an AWS emulator, with the
-//! system node's kubelet and the node agent in between.
+//! system nodes' kubelet and the node agent in between.
 //!
 //! For a user of this crate: [`up`] starts a sandbox (or finds the running one), [`Sandbox`] is the handle to it, [`Status`]
 //! says how it is. [`tools::Tools`] builds what it runs. A binary that starts sandboxes calls [`intercept`] first thing in
 //! `main`.
 //!
 //! Inside: [`up`] re-executes the binary as a supervisor (`supervisor`), which owns every process (`process`), brings up
-//! clusters (`control_plane`), and runs the system node's kubelet (`kubelet`) and the node agent (`node_agent`).
+//! clusters (`control_plane`), and runs the system nodes' kubelet (`kubelet`) and the node agent (`node_agent`).
 //!
 //! Invariants: everything listens on loopback; nothing outlives the supervisor; a process is signalled only when its start
 //! time is the recorded one; the product's crates know nothing of this one.

@@ -6,7 +6,7 @@ use kube::Api;
 use kube::api::{Patch, PatchParams};
 use serde_json::{Value, json};
 
-use super::{Act, Failed};
+use super::{Act, Failed, Object, transitions};
 
 impl Act {
     /// Sets annotations; others stay.
@@ -58,8 +58,16 @@ impl Act {
             json!({"metadata": {"resourceVersion": class.metadata.resource_version}, "status": fields});
         let api: Api<EC2NodeClass> = Api::all(self.client.clone());
         let answer = api.patch_status(name, &params(), &Patch::Merge(&patch)).await;
-        self.index
-            .class(answer.map_err(|cause| Failed::api(what(), cause))?);
+        let written = answer.map_err(|cause| Failed::api(what(), cause))?;
+        let conditions = |class: &EC2NodeClass| {
+            let status = class.status.as_ref();
+            status.map(|status| status.conditions.clone()).unwrap_or_default()
+        };
+        let about = Object::class(name, written.metadata.uid.as_deref().unwrap_or_default());
+        for event in transitions::of(&about, &conditions(class), &conditions(&written)) {
+            self.events.publish(event);
+        }
+        self.index.class(written);
         Ok(())
     }
 

@@ -69,6 +69,16 @@ impl Object {
         }
     }
 
+    pub(crate) fn pool(name: &str, uid: &str) -> Object {
+        Object {
+            api_version: "karpenter.sh/v1",
+            kind: "NodePool",
+            namespace: None,
+            name: name.into(),
+            uid: uid.into(),
+        }
+    }
+
     pub(crate) fn class(name: &str, uid: &str) -> Object {
         Object {
             api_version: "karpenter.k8s.aws/v1",
@@ -84,25 +94,25 @@ impl Object {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Event {
     pub about: Object,
-    pub reason: &'static str,
+    pub reason: Text,
     pub message: String,
     pub warning: bool,
 }
 
 impl Event {
-    pub(crate) fn normal(about: Object, reason: &'static str, message: impl Into<String>) -> Event {
+    pub(crate) fn normal(about: Object, reason: impl Into<Text>, message: impl Into<String>) -> Event {
         Event {
             about,
-            reason,
+            reason: reason.into(),
             message: message.into(),
             warning: false,
         }
     }
 
-    pub(crate) fn warning(about: Object, reason: &'static str, message: impl Into<String>) -> Event {
+    pub(crate) fn warning(about: Object, reason: impl Into<Text>, message: impl Into<String>) -> Event {
         Event {
             about,
-            reason,
+            reason: reason.into(),
             message: message.into(),
             warning: true,
         }
@@ -178,24 +188,24 @@ async fn write(client: Client, mut handed_in: mpsc::Receiver<Event>) {
             .create(&PostParams::default(), &object(&event, &namespace, now))
             .await
         {
-            debug!(error = %error, reason = event.reason, "event was not written");
+            debug!(error = %error, reason = %event.reason, "event was not written");
         }
     }
 }
 
 /// What has been said lately.
 #[derive(Debug, Default)]
-struct Said(BTreeMap<(Object, &'static str, String), Timestamp>);
+struct Said(BTreeMap<(Object, Text, String), Timestamp>);
 
 impl Said {
     fn is_new(&mut self, event: &Event, now: Timestamp) -> bool {
         self.0.retain(|_, until| *until > now);
-        let silence = if event.reason == "FailedScheduling" {
+        let silence = if &*event.reason == "FailedScheduling" {
             SILENCE_UNSCHEDULABLE
         } else {
             SILENCE
         };
-        let key = (event.about.clone(), event.reason, event.message.clone());
+        let key = (event.about.clone(), event.reason.clone(), event.message.clone());
         let until = now.saturating_add(silence).unwrap_or(Timestamp::MAX);
         match self.0.entry(key) {
             std::collections::btree_map::Entry::Occupied(_) => false,
@@ -226,7 +236,7 @@ fn object(event: &Event, namespace: &str, now: Timestamp) -> k8s::Event {
             uid: Some(about.uid.to_string()),
             ..k8s::ObjectReference::default()
         },
-        reason: Some(event.reason.to_owned()),
+        reason: Some(event.reason.to_string()),
         message: Some(shorten(&event.message)),
         type_: Some(if event.warning { "Warning" } else { "Normal" }.to_owned()),
         source: Some(k8s::EventSource {

@@ -14,7 +14,7 @@ use joiner_aws::launch::{Bought, ClaimKey, LaunchError, Launched, Order, Tenancy
 use joiner_aws::node_class::NodeClass;
 use joiner_aws::{instances, profiles, tags};
 use joiner_core::catalogue::{CapacityType, InstanceType, Offering};
-use joiner_core::conditions::{LAUNCHED, Wanted};
+use joiner_core::conditions::Wanted;
 use joiner_core::launch::{Plan, labels_of};
 use joiner_core::money::Price;
 use joiner_core::text::{Labels, Text};
@@ -40,6 +40,14 @@ impl Launching {
             all: self.clone(),
             claim: claim.clone(),
         })
+    }
+
+    /// Whether the claim's place is taken.
+    pub(crate) fn holds(&self, claim: &Text) -> bool {
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .contains(claim)
     }
 }
 
@@ -130,13 +138,14 @@ impl Act {
         answer
     }
 
-    /// Notes the instance on its claim: labels of what was bought, then provider id and condition.
+    /// Notes the instance on its claim: labels of what was bought, then provider id and `conditions`.
     pub(crate) async fn note_instance(
         &self,
         entry: &ClaimEntry,
         class: Option<&EC2NodeClass>,
         types: &[InstanceType],
         got: &Got,
+        conditions: Vec<Wanted>,
     ) -> Result<(), Failed> {
         let known = labels_of(types, &got.instance_type, &got.zone, got.capacity_type).unwrap_or_default();
         // What pool and claim say themselves wins.
@@ -162,7 +171,7 @@ impl Act {
         }
         let entry = self.label_claim(&entry.claim.name, &labels, &annotations).await?;
         let status = ClaimStatus {
-            conditions: vec![Wanted::yes(LAUNCHED)],
+            conditions,
             provider_id: Some(provider_id(&got.zone, &got.instance_id).into()),
             image_id: Some(got.image_id.as_str().into()),
             capacity: bought.map(|it| it.capacity.clone()),

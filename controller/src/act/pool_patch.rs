@@ -9,7 +9,7 @@ use kube::api::{Patch, PatchParams};
 use serde_json::{Map, Value, json};
 
 use super::claim_patch::quantities;
-use super::{Act, Failed, conditions};
+use super::{Act, Failed, Object, conditions, transitions};
 use crate::observe::{PoolEntry, map};
 
 /// What to write into a pool's status. What is `None` stays as it is.
@@ -73,6 +73,14 @@ impl Act {
         let name = &entry.pool.name;
         let answer = api.patch_status(name, &params(), &Patch::Merge(&patch)).await;
         let object = answer.map_err(|cause| Failed::api(format!("nodepool {name}"), cause))?;
+        let conditions = |pool: &NodePool| {
+            let status = pool.status.as_ref();
+            status.map(|status| status.conditions.clone()).unwrap_or_default()
+        };
+        let about = Object::pool(name, object.metadata.uid.as_deref().unwrap_or_default());
+        for event in transitions::of(&about, &conditions(&entry.object), &conditions(&object)) {
+            self.events.publish(event);
+        }
         self.index.pool(object);
         Ok(())
     }

@@ -3,7 +3,6 @@
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
-use joiner_core::conditions::INITIALIZED;
 use joiner_core::disrupt::{Blocked, Blocker, Command, emptiness, expiration, still_empty};
 use joiner_core::eviction::disrupted_taint;
 use joiner_core::taints::Taint;
@@ -32,7 +31,7 @@ pub(super) async fn run(act: Act) {
         });
         tokio::time::sleep(PAUSE).await;
         tokio::select! {
-            () = act.index.changes.disrupt.heard() => {}
+            _ = act.index.changes.disrupt.heard() => {}
             () = tokio::time::sleep(due.min(LONGEST).saturating_sub(PAUSE)) => {}
         }
     }
@@ -56,21 +55,10 @@ async fn round(act: &Act) -> Option<Timestamp> {
         expire(act, name).await;
     }
     tell(act, &empty.blocked);
-    if let Some(command) = empty.command.map(|command| complete(act, command)) {
+    if let Some(command) = empty.command {
         give_back(act, command).await;
     }
     [old.wake, empty.wake].into_iter().flatten().min()
-}
-
-/// A node that is complete while its claim does not say so yet has not been left alone for any time at all.
-fn complete(act: &Act, mut command: Command) -> Command {
-    let says_so = |claim: &Text| {
-        act.index
-            .claim_entry(claim)
-            .is_some_and(|it| it.claim.conditions.is_true(INITIALIZED))
-    };
-    command.nodes.retain(|doomed| says_so(&doomed.claim));
-    command
 }
 
 async fn expire(act: &Act, name: &Text) {
@@ -88,9 +76,6 @@ async fn expire(act: &Act, name: &Text) {
 
 /// Taints the nodes, looks again whether they are still empty, and lets go those that are.
 async fn give_back(act: &Act, command: Command) {
-    if command.nodes.is_empty() {
-        return;
-    }
     for doomed in &command.nodes {
         act.index.mark(&doomed.claim);
         if let Err(failed) = taint(act, &doomed.node, Some(disrupted_taint())).await {

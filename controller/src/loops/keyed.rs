@@ -35,7 +35,7 @@ where
         }
         let pause = plan.pause(Timestamp::now());
         tokio::select! {
-            () = bell.heard() => plan.touch(bell.take()),
+            _ = bell.heard() => plan.touch(bell.take()),
             Some((key, done)) = running.next(), if !running.is_empty() => {
                 match &done {
                     Ok(_) => {}

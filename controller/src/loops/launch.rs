@@ -7,9 +7,12 @@ mod failed;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use joiner_aws::instances::{self, Instance, instance_id};
 use joiner_aws::launch::{ClaimKey, find_lost};
+use joiner_core::conditions::{LAUNCHED, Wanted};
+use joiner_core::register::advance;
+use joiner_core::snapshot::Claim;
 use joiner_core::text::Text;
 use tracing::{error, info};
 
@@ -18,6 +21,10 @@ use crate::observe::ClaimEntry;
 
 /// How often a process that has just started looks whether it knows what EC2 sells.
 const PAUSE: Duration = Duration::from_millis(200);
+/// How long after a claim was made the order of an earlier process may still arrive.
+const ON_ITS_WAY: SignedDuration = SignedDuration::from_secs(10);
+/// How often the instances are listed meanwhile.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
 /// Buys the instances of claims that were just made and are equal but for their names. Their places among those under way were
 /// taken before they were made, so that nobody takes them for claims of an earlier process.
@@ -39,17 +46,30 @@ pub(super) fn resume(act: &Act, entry: &ClaimEntry) {
             tokio::time::sleep(PAUSE).await;
         }
         let name = entry.claim.name.clone();
-        match lost(&act, &entry).await {
-            Ok(Some(instance)) => adopt(&act, &name, &instance).await,
-            Ok(None) => buy::buy(&act, &[name]).await,
-            Err(failed) => {
-                error!(NodeClaim = %name, error = %failed.chain(), "instances could not be listed")
+        loop {
+            match lost(&act, &entry).await {
+                Ok(Some(instance)) => return adopt(&act, &name, &instance).await,
+                Ok(None) if may_be_on_its_way(&entry, Timestamp::now()) => {
+                    tokio::time::sleep(LOOK_AGAIN).await
+                }
+                Ok(None) => return buy::buy(&act, &[name]).await,
+                Err(failed) => {
+                    error!(NodeClaim = %name, error = %failed.chain(), "instances could not be listed");
+                    return;
+                }
             }
         }
     });
 }
 
-/// The instance that was bought for the claim although the claim does not say so.
+/// Whether the order of an earlier process may still be on its way to EC2, or EC2 does not list what it has bought yet: another
+/// order would buy a second instance.
+fn may_be_on_its_way(entry: &ClaimEntry, now: Timestamp) -> bool {
+    now.duration_since(entry.claim.created) < ON_ITS_WAY
+}
+
+/// The instance that was bought for the claim although the claim does not say so. Instances of one order serve any of its claims,
+/// so they are handed out to all that hold none: each finds another one.
 async fn lost(act: &Act, entry: &ClaimEntry) -> Result<Option<Instance>, Failed> {
     let found = instances::list(&act.cloud.aws, &act.cloud.cluster.name).await;
     let found = found.map_err(|cause| Failed::Cloud {
@@ -61,12 +81,16 @@ async fn lost(act: &Act, entry: &ClaimEntry) -> Result<Option<Instance>, Failed>
         .iter()
         .filter_map(|entry| instance_id(entry.claim.provider_id.as_deref()?))
         .collect();
-    let key = ClaimKey {
-        name: entry.claim.name.to_string(),
-        uid: entry.claim.uid.to_string(),
-    };
-    let lost = find_lost(&found, &held, std::slice::from_ref(&key));
-    Ok(lost.into_values().next().cloned())
+    let without: Vec<ClaimKey> = entries
+        .iter()
+        .filter(|entry| entry.claim.provider_id.is_none())
+        .map(|entry| ClaimKey {
+            name: entry.claim.name.to_string(),
+            uid: entry.claim.uid.to_string(),
+        })
+        .collect();
+    let lost = find_lost(&found, &held, &without);
+    Ok(lost.get(&*entry.claim.name).map(|instance| (*instance).clone()))
 }
 
 /// Notes an instance that was found on the claim it was bought for, unless a launch of this process is about to do so.
@@ -74,6 +98,17 @@ pub(super) async fn adopt_found(act: &Act, claim: &Text, instance: &Instance) {
     if let Some(_under) = act.launching.begin(claim) {
         adopt(act, claim, instance).await;
     }
+}
+
+/// The conditions of a claim whose instance has just been bought, those of the way that lies before it included: one write
+/// instead of two.
+fn just_launched(entry: &ClaimEntry) -> Vec<Wanted> {
+    let now = Timestamp::now();
+    let mut claim = Claim::clone(&entry.claim);
+    claim.conditions.apply(&Wanted::yes(LAUNCHED), now);
+    let mut conditions = advance(&claim, &[], now).conditions;
+    conditions.push(Wanted::yes(LAUNCHED));
+    conditions
 }
 
 async fn adopt(act: &Act, claim: &Text, instance: &Instance) {
@@ -86,7 +121,13 @@ async fn adopt(act: &Act, claim: &Text, instance: &Instance) {
         .and_then(|class| act.cloud.types(class, Timestamp::now()))
         .unwrap_or_default();
     match act
-        .note_instance(&entry, class.as_deref(), &types, &Got::from(instance))
+        .note_instance(
+            &entry,
+            class.as_deref(),
+            &types,
+            &Got::from(instance),
+            just_launched(&entry),
+        )
         .await
     {
         Ok(()) => info!(NodeClaim = %claim, instance = %instance.id, "found the instance of nodeclaim"),

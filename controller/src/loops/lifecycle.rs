@@ -41,6 +41,11 @@ pub(super) async fn step(act: Act, name: Text) -> Done {
     let objects: Vec<Arc<NodeObject>> = nodes.iter().map(|entry| entry.node.clone()).collect();
     // Decide.
     let step = advance(claim, &objects, now);
+    let being_bought = claim.provider_id.is_none() && act.launching.holds(&name);
+    if being_bought && step.give_up.is_none() {
+        // Whoever buys writes the status, and a second writer would only get into the way.
+        return Ok(step.wake);
+    }
     let pool = claim.pool().and_then(|pool| act.index.pool_entry(pool));
     let left_alone = pool.as_ref().map(|entry| consolidatable(claim, &entry.pool, now));
     // Act.
@@ -115,7 +120,7 @@ fn status(
         ..ClaimStatus::default()
     };
     let wake = match left_alone {
-        None => None,
+        None | Some(Consolidatable::Holds) => None,
         Some(Consolidatable::Set) => {
             status.conditions.push(Wanted::yes(CONSOLIDATABLE));
             None
@@ -124,7 +129,7 @@ fn status(
             status.drop_conditions.push(CONSOLIDATABLE);
             wake
         }
-        Some(Consolidatable::Keep { wake }) => wake,
+        Some(Consolidatable::Wait { wake }) => wake,
     };
     let overdue = match (entry.claim.last_pod_event, entry.recorded_pod_event) {
         (Some(seen), Some(recorded)) => seen.duration_since(recorded) >= POD_EVENTS,

@@ -2,6 +2,7 @@
 
 mod end;
 mod resolve;
+mod validate;
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -14,19 +15,37 @@ use joiner_core::text::{Labels, Text};
 use tracing::info;
 
 use super::keyed::Done;
+pub(super) use validate::DryRun;
+use validate::Validated;
+
 use crate::act::{Act, Failed};
 
 /// How soon a class that is not ready is looked at again: somebody is mending it.
 const UNREADY: SignedDuration = SignedDuration::from_secs(5);
+/// And how soon while nothing is known of what EC2 sells.
+const SOON: SignedDuration = SignedDuration::from_millis(200);
 
-/// When each class is to be resolved again, by uid; for which generation.
+/// How classes are looked at.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Settings {
+    /// How often a class that is ready is resolved again.
+    pub refresh: SignedDuration,
+    /// Whether launches are tried.
+    pub dry_run: DryRun,
+}
+
+/// What is remembered of classes.
 #[derive(Debug, Default)]
-pub(super) struct Resolved(Mutex<BTreeMap<String, (i64, Timestamp)>>);
+pub(super) struct Resolved {
+    /// When each class is to be resolved again, by uid; for which generation.
+    due: Mutex<BTreeMap<String, (i64, Timestamp)>>,
+    validated: Validated,
+}
 
 impl Resolved {
     /// When the class is to be resolved: now where it has changed.
     fn due(&self, class: &EC2NodeClass, now: Timestamp) -> Timestamp {
-        let known = self.0.lock().ok().and_then(|all| all.get(uid(class)).copied());
+        let known = self.due.lock().ok().and_then(|all| all.get(uid(class)).copied());
         match known {
             Some((generation, due)) if generation == generation_of(class) => due,
             _ => now,
@@ -34,14 +53,14 @@ impl Resolved {
     }
 
     fn done(&self, class: &EC2NodeClass, due: Timestamp) {
-        if let Ok(mut all) = self.0.lock() {
+        if let Ok(mut all) = self.due.lock() {
             all.insert(uid(class).to_owned(), (generation_of(class), due));
         }
     }
 }
 
 /// Brings one class up to date.
-pub(super) async fn step(act: Act, resolved: &Resolved, interval: SignedDuration, name: Text) -> Done {
+pub(super) async fn step(act: Act, resolved: &Resolved, settings: Settings, name: Text) -> Done {
     // Observe.
     let now = Timestamp::now();
     let Some(class) = act.index.class_entry(&name) else {
@@ -70,7 +89,8 @@ pub(super) async fn step(act: Act, resolved: &Resolved, interval: SignedDuration
         return Ok(Some(due));
     }
     // Decide.
-    let status = resolve::status(&act, &class, now).await?;
+    let known = act.cloud.knows_types();
+    let status = resolve::status(&act, &class, &resolved.validated, settings.dry_run, now).await?;
     // Act.
     if class.status.as_ref() != Some(&status) {
         act.set_class_status(&class, &status).await?;
@@ -81,9 +101,13 @@ pub(super) async fn step(act: Act, resolved: &Resolved, interval: SignedDuration
         );
     }
     let ready = joiner_api::conditions::is_true(&status.conditions, READY);
-    let due = now
-        .saturating_add(if ready { interval } else { UNREADY })
-        .unwrap_or(Timestamp::MAX);
+    let pause = match (ready, known) {
+        (true, _) => settings.refresh,
+        (false, true) => UNREADY,
+        // It may wait for the instance types alone.
+        (false, false) => SOON,
+    };
+    let due = now.saturating_add(pause).unwrap_or(Timestamp::MAX);
     resolved.done(&class, due);
     Ok(Some(due))
 }

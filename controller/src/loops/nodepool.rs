@@ -1,21 +1,92 @@
 //! A pool's hash, conditions and totals.
 
-use jiff::Timestamp;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use jiff::{SignedDuration, Timestamp};
 use joiner_api::labels::{NODEPOOL_HASH, NODEPOOL_HASH_VERSION};
 use joiner_api::{EC2NodeClass, hash};
 use joiner_core::conditions::{DRIFTED, READY};
 use joiner_core::pools::{ClassState, Totals, conditions, totals};
+use joiner_core::resources::Resources;
 use joiner_core::text::{Labels, Text};
 
 use super::keyed::Done;
+use super::prepare::Prepared;
 use crate::act::{Act, Failed, PoolStatus};
 use crate::observe::{PoolEntry, map};
 
+/// How often a pool's nodes are counted at most: in a burst every claim changes the totals several times.
+const COUNT: SignedDuration = SignedDuration::from_secs(1);
+
+/// What is remembered of pools.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    prepared: Arc<Prepared>,
+    pools: Mutex<BTreeMap<Text, Of>>,
+}
+
+/// What is remembered of one.
+#[derive(Clone, Debug, Default)]
+struct Of {
+    checked: Option<Checked>,
+    counted: Option<Timestamp>,
+}
+
+/// What the rules said; to ask them costs more than all the rest.
+#[derive(Clone, Debug)]
+struct Checked {
+    uid: Text,
+    generation: Option<i64>,
+    violations: Vec<Text>,
+}
+
+impl Known {
+    fn violations(&self, entry: &PoolEntry) -> Vec<Text> {
+        let (name, uid) = (&entry.pool.name, &entry.pool.uid);
+        let generation = entry.object.metadata.generation;
+        let known = self.pools().get(name).and_then(|of| of.checked.clone());
+        if let Some(known) = known.filter(|it| it.uid == *uid && it.generation == generation) {
+            return known.violations;
+        }
+        let violations = map::violations(&entry.object);
+        self.pools().entry(name.clone()).or_default().checked = Some(Checked {
+            uid: uid.clone(),
+            generation,
+            violations: violations.clone(),
+        });
+        violations
+    }
+
+    /// Takes note that the pool is counted now; if that was done a moment ago, returns when it may be done again.
+    fn count(&self, name: &Text, now: Timestamp) -> Option<Timestamp> {
+        let mut pools = self.pools();
+        let of = pools.entry(name.clone()).or_default();
+        let again = of.counted.and_then(|counted| counted.checked_add(COUNT).ok());
+        match again.filter(|again| *again > now) {
+            Some(again) => Some(again),
+            None => {
+                of.counted = Some(now);
+                None
+            }
+        }
+    }
+
+    fn forget(&self, name: &Text) {
+        self.pools().remove(name);
+    }
+
+    fn pools(&self) -> MutexGuard<'_, BTreeMap<Text, Of>> {
+        self.pools.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 /// Brings one pool up to date.
-pub(super) async fn step(act: Act, name: Text) -> Done {
+pub(super) async fn step(act: Act, known: Arc<Known>, name: Text) -> Done {
     // Observe.
     let now = Timestamp::now();
     let Some(entry) = act.index.pool_entry(&name) else {
+        known.forget(&name);
         return Ok(None);
     };
     if act.index.unsynced().contains(&"ec2nodeclasses") {
@@ -30,24 +101,31 @@ pub(super) async fn step(act: Act, name: Text) -> Done {
     // Decide.
     let wanted = conditions(
         &there,
-        &map::violations(&entry.object),
+        &known.violations(&entry),
         &class_state(class.as_deref()),
         now,
     );
-    let Totals { resources, nodes } = totals(&act.index.snapshot(now), &name);
     let status = entry.object.status.clone().unwrap_or_default();
-    let counted = status.nodes == Some(nodes.into()) && map::from_api(&status.resources) == resources;
+    let later = known.count(&name, now);
+    let usage = later.is_none().then(|| {
+        let Totals { resources, nodes } = totals(&act.index.snapshot(now), &name);
+        (i64::from(nodes), resources)
+    });
+    let changed = |(nodes, resources): &(i64, Resources)| {
+        status.nodes != Some(*nodes) || map::from_api(&status.resources) != *resources
+    };
     let generation = class.as_ref().and_then(|class| class.metadata.generation);
     // Act.
     let change = PoolStatus {
         conditions: wanted,
-        usage: (!counted).then(|| (nodes.into(), resources)),
+        usage: usage.filter(changed),
         class_generation: generation.filter(|it| status.node_class_observed_generation != Some(*it)),
     };
     if change != PoolStatus::default() {
         act.set_pool_status(&entry, &change, now).await?;
     }
-    Ok(None)
+    let prepare = known.prepared.see_to(&act, &name, now);
+    Ok([later, prepare].into_iter().flatten().min())
 }
 
 fn class_state(class: Option<&EC2NodeClass>) -> ClassState {
@@ -93,4 +171,27 @@ async fn hash_of(act: &Act, entry: &PoolEntry) -> Result<(), Failed> {
         &[(NODEPOOL_HASH, &value), (NODEPOOL_HASH_VERSION, hash::VERSION)],
     )
     .await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_burst_is_counted_once_a_second() {
+        let known = Known::default();
+        let name: Text = "default".into();
+        let at = |millis: i64| Timestamp::from_millisecond(1_800_000_000_000 + millis).unwrap();
+        for (millis, want) in [
+            (0, None),
+            (10, Some(1000)),
+            (999, Some(1000)),
+            (1000, None),
+            (1001, Some(2000)),
+        ] {
+            assert_eq!(known.count(&name, at(millis)), want.map(at), "{millis}");
+        }
+        known.forget(&name);
+        assert_eq!(known.count(&name, at(1002)), None);
+    }
 }

@@ -1,5 +1,7 @@
 //! Pods that wait get nodes: batch, snapshot, schedule, check, make claims, launch.
 
+mod audit;
+
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
@@ -30,10 +32,10 @@ pub(super) async fn run(act: Act, settings: Settings) {
     let mut next = NextWake::Never;
     let mut stuck = BTreeSet::new();
     loop {
-        let event = match next {
+        let (event, at) = match next {
             NextWake::Now => {
                 round(&act, &mut stuck).await;
-                Event::Decided
+                (Event::Decided, Timestamp::now())
             }
             NextWake::At(due) => {
                 let wait = due
@@ -41,18 +43,18 @@ pub(super) async fn run(act: Act, settings: Settings) {
                     .max(jiff::SignedDuration::ZERO)
                     .unsigned_abs();
                 tokio::select! {
-                    () = bell.heard() => Event::Arrival,
-                    () = tokio::time::sleep(wait) => Event::Tick,
+                    rung = bell.heard() => (Event::Arrival, rung),
+                    () = tokio::time::sleep(wait) => (Event::Tick, Timestamp::now()),
                 }
             }
             NextWake::Never => {
                 tokio::select! {
-                    () = bell.heard() => Event::Arrival,
-                    () = tokio::time::sleep(AGAIN) => Event::Arrival,
+                    rung = bell.heard() => (Event::Arrival, rung),
+                    () = tokio::time::sleep(AGAIN) => (Event::Arrival, Timestamp::now()),
                 }
             }
         };
-        next = batch.observe(event, Timestamp::now());
+        next = batch.observe(event, at);
         if event == Event::Arrival && !act.index.has_work() {
             // A change that might have helped a waiting pod, and none waits.
             next = batch.observe(Event::Decided, Timestamp::now());
@@ -78,7 +80,9 @@ async fn round(act: &Act, stuck: &mut BTreeSet<PodKey>) {
     let started = Instant::now();
     let decision = tokio::task::spawn_blocking(move || {
         let plan = schedule(&snapshot, &catalogue, now);
-        let wrong = joiner_core::check::schedule(&snapshot, &catalogue, &plan, now);
+        let (plan, wrong) = audit::sound(plan, |plan| {
+            joiner_core::check::schedule(&snapshot, &catalogue, plan, now)
+        });
         (snapshot, plan, wrong)
     });
     let Ok((snapshot, plan, wrong)) = decision.await else {
@@ -93,12 +97,9 @@ async fn round(act: &Act, stuck: &mut BTreeSet<PodKey>) {
         );
     }
     *stuck = unschedulable;
-    if !wrong.is_empty() {
-        for violation in &wrong {
-            act.metrics.violation();
-            error!(violation = %violation, "schedule breaks a rule and is not carried out");
-        }
-        return;
+    for violation in &wrong {
+        act.metrics.violation();
+        error!(violation = %violation, "a part of the schedule breaks a rule and is not carried out");
     }
     // Act.
     for (place, pods) in &plan.existing {
@@ -222,7 +223,7 @@ mod tests {
 
     use super::*;
 
-    fn claim(cpu: i64, pod: &str) -> NewClaim {
+    pub(super) fn claim(cpu: i64, pod: &str) -> NewClaim {
         NewClaim {
             pool: "default".into(),
             pool_uid: "p".into(),

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 
+use jiff::Timestamp;
 use joiner_core::text::Text;
 use tokio::sync::Notify;
 
@@ -11,6 +12,7 @@ use tokio::sync::Notify;
 pub(crate) struct Bell {
     bell: Notify,
     touched: Mutex<BTreeSet<Text>>,
+    rung: Mutex<Option<Timestamp>>,
 }
 
 impl Bell {
@@ -19,17 +21,22 @@ impl Bell {
         if let Ok(mut touched) = self.touched.lock() {
             touched.insert(name.clone());
         }
-        self.bell.notify_one();
+        self.ring_plain();
     }
 
     /// Wakes the loop about nothing in particular.
     pub(crate) fn ring_plain(&self) {
+        if let Ok(mut rung) = self.rung.lock() {
+            *rung = Some(Timestamp::now());
+        }
         self.bell.notify_one();
     }
 
-    /// Waits until it rings; a ring while nobody waited counts.
-    pub(crate) async fn heard(&self) {
+    /// Waits until it rings; a ring while nobody waited counts. Returns when it rang last.
+    pub(crate) async fn heard(&self) -> Timestamp {
         self.bell.notified().await;
+        let rung = self.rung.lock().ok().and_then(|rung| *rung);
+        rung.unwrap_or_else(Timestamp::now)
     }
 
     /// The names touched since the last call.

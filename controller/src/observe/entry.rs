@@ -27,6 +27,8 @@ pub(crate) struct PodEntry {
     pub pod: Arc<Pod>,
     /// The node it is bound to.
     pub node: Option<Text>,
+    /// The pod before volumes and namespaces were looked up, where it asks about such.
+    pub unresolved: Option<Arc<map::PodObject>>,
     /// Its owner's path in the API, for metrics; empty where it has none.
     pub owner: Text,
     pub phase: PodPhase,
@@ -59,7 +61,8 @@ impl PodPhase {
 
 impl PodEntry {
     pub(super) fn new(object: &k8s::Pod) -> PodEntry {
-        let (pod, node) = map::pod(object);
+        let mut mapped = map::pod_object(object);
+        map::refuse_devices(&mut mapped);
         let status = object.status.as_ref();
         let phase = match status.and_then(|status| status.phase.as_deref()) {
             Some("Pending") | None => PodPhase::Pending,
@@ -76,11 +79,27 @@ impl PodEntry {
             .any(|condition| condition.type_ == "Ready" && condition.status == "True");
         PodEntry {
             owner: owner_path(object).into(),
-            pod: Arc::new(pod),
-            node,
+            pod: Arc::new(mapped.pod.clone()),
+            node: mapped.node.clone(),
+            unresolved: Some(Arc::new(mapped)),
             phase,
             ready,
             pending_since: None,
+        }
+    }
+
+    /// Looks up what the pod's own object leaves open; what cannot change later is not kept for another time.
+    pub(super) fn resolve(&mut self, surroundings: &map::Surroundings) {
+        let Some(unresolved) = &self.unresolved else {
+            return;
+        };
+        if !unresolved.open.is_closed() {
+            let mut pod = unresolved.pod.clone();
+            surroundings.complete(&mut pod, &unresolved.open);
+            self.pod = Arc::new(pod);
+        }
+        if !unresolved.open.needs_lookup() {
+            self.unresolved = None;
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The index: everything that is known of the cluster, behind one lock that nobody holds across an await.
 
 mod apply;
+mod around;
 mod list;
 mod read;
 
@@ -13,6 +14,7 @@ use joiner_api::EC2NodeClass;
 use joiner_core::snapshot::{DaemonSet, Pdb, PodKey, Settings};
 use joiner_core::text::Text;
 
+use self::around::Around;
 use super::changes::Changes;
 use super::entry::{ClaimEntry, NodeEntry, PodEntry, PoolEntry};
 use super::nominations::Nominations;
@@ -41,6 +43,7 @@ struct State {
     daemon_sets: Store<Text, Arc<DaemonSet>>,
     pdbs: Store<Text, Arc<Pdb>>,
     attachments: Store<Text, (Text, Text)>,
+    around: Around,
     nominations: Nominations,
     /// Nodes and claims that a disruption has chosen and that are not yet being deleted.
     marked: BTreeSet<Text>,

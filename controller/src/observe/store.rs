@@ -103,6 +103,11 @@ impl<K: Ord + Clone, V> Store<K, V> {
         self.items.values().map(|(_, value)| value)
     }
 
+    /// Every object, to be changed in place; its version stays.
+    pub(super) fn values_mut(&mut self) -> impl Iterator<Item = &mut V> {
+        self.items.values_mut().map(|(_, value)| value)
+    }
+
     pub(super) fn len(&self) -> usize {
         self.items.len()
     }

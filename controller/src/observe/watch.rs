@@ -8,9 +8,9 @@ use joiner_api::{EC2NodeClass, NodeClaim, NodePool};
 use joiner_core::snapshot::PodKey;
 use joiner_core::text::Text;
 use k8s_openapi::api::apps::v1::DaemonSet;
-use k8s_openapi::api::core::v1::{Node, Pod};
+use k8s_openapi::api::core::v1::{Namespace, Node, PersistentVolume, PersistentVolumeClaim, Pod};
 use k8s_openapi::api::policy::v1::PodDisruptionBudget;
-use k8s_openapi::api::storage::v1::VolumeAttachment;
+use k8s_openapi::api::storage::v1::{CSINode, StorageClass, VolumeAttachment};
 use kube::runtime::{WatchStreamExt as _, watcher};
 use kube::{Api, Client, Resource, ResourceExt as _};
 use serde::de::DeserializeOwned;
@@ -117,6 +117,67 @@ pub(crate) fn start(client: &Client, index: &Arc<Index>, metrics: &Arc<Metrics>)
             Change::Gone(attachment) => {
                 it.attachment_gone(&attachment.name_any().into(), version(&attachment))
             }
+        },
+    );
+    around(client, index);
+}
+
+/// What pods ask about beside nodes: namespaces, volumes, what can be attached.
+fn around(client: &Client, index: &Arc<Index>) {
+    let all = watcher::Config::default;
+    let it = index.clone();
+    run(
+        client,
+        all(),
+        index,
+        Kind::Namespace,
+        move |change: Change<Namespace>| match change {
+            Change::Is(namespace) => it.namespace(namespace),
+            Change::Gone(namespace) => it.namespace_gone(&namespace),
+        },
+    );
+    let it = index.clone();
+    run(
+        client,
+        all(),
+        index,
+        Kind::VolumeClaim,
+        move |change: Change<PersistentVolumeClaim>| match change {
+            Change::Is(claim) => it.volume_claim(claim),
+            Change::Gone(claim) => it.volume_claim_gone(&claim),
+        },
+    );
+    let it = index.clone();
+    run(
+        client,
+        all(),
+        index,
+        Kind::Volume,
+        move |change: Change<PersistentVolume>| match change {
+            Change::Is(volume) => it.volume(volume),
+            Change::Gone(volume) => it.volume_gone(&volume),
+        },
+    );
+    let it = index.clone();
+    run(
+        client,
+        all(),
+        index,
+        Kind::StorageClass,
+        move |change: Change<StorageClass>| match change {
+            Change::Is(class) => it.storage_class(class),
+            Change::Gone(class) => it.storage_class_gone(&class),
+        },
+    );
+    let it = index.clone();
+    run(
+        client,
+        all(),
+        index,
+        Kind::CsiNode,
+        move |change: Change<CSINode>| match change {
+            Change::Is(node) => it.csi_node(&node),
+            Change::Gone(node) => it.csi_node_gone(&node),
         },
     );
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 from typing import Any
 
-from . import catalogue
+from . import catalogue, prices
 from .ec2.entities import Instance
 from .wire import iso
 from .world import World
@@ -41,4 +41,13 @@ def describe(world: World, i: Instance) -> dict[str, Any]:
         "lifecycle": i.lifecycle or "on-demand", "tags": i.tags, "vcpu": catalogue.vcpus(i.type),
         "memoryMiB": catalogue.memory_mib(i.type), "instanceProfile": i.profile_arn, "cluster": cluster_of(i.tags),
         "providerId": f"aws:///{i.zone}/{i.id}", "subnetId": i.subnet_id,
+        "pricePerHour": prices.dollars(_price(world, i)),
     }  # fmt: skip
+
+
+def _price(world: World, i: Instance) -> int:
+    """What it costs now, in micro-dollars per hour."""
+    region = world.settings.region
+    if i.lifecycle == "spot":
+        return prices.spot(region, i.type, i.zone)
+    return prices.on_demand(region, i.type)

@@ -69,10 +69,7 @@ pub(crate) fn create(layout: &ClusterLayout) -> Result<()> {
         "kubernetes.default.svc",
         "kubernetes.default.svc.cluster.local",
     ];
-    for (file, names) in [
-        ("apiserver", &names[..]),
-        ("kubelet", &["localhost", "system"][..]),
-    ] {
+    for (file, names) in [("apiserver", &names[..]), ("kubelet", &["localhost"][..])] {
         let (certificate, key) = authority.server(file, names).map_err(failed)?;
         write(&layout.pki(&format!("{file}.crt")), &certificate)?;
         write(&layout.pki(&format!("{file}.key")), &key)?;

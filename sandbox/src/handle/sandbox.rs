@@ -94,7 +94,7 @@ impl Sandbox {
             .find(|cluster| cluster.name == name))
     }
 
-    /// Brings up a new cluster: control plane, system node, node agent, and the cloud's side of it. Takes a few seconds.
+    /// Brings up a new cluster: control plane, system nodes, node agent, and the cloud's side of it. Takes a few seconds.
     ///
     /// # Errors
     /// [`Error::Refused`] when there is one of this name, or a part failed.

@@ -1,4 +1,4 @@
-//! Addresses of pods: each pod on the system node has one of 127/8 to itself, so that two replicas listen on the same port.
+//! Addresses of pods: each pod on a system node has one of 127/8 to itself, so that two replicas listen on the same port.
 //!
 //! Linux answers on every address of 127/8 without any set-up. 127.0/16 is left to everybody else.
 

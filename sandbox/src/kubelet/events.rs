@@ -4,8 +4,6 @@ use k8s_openapi::api::core::v1::{ObjectReference, Pod};
 use kube::runtime::events::{Event, EventType, Recorder, Reporter};
 use kube::{Client, Resource};
 
-use super::node;
-
 /// Posts events; failures are only logged, as an event is never worth a pod.
 #[derive(Clone)]
 pub(super) struct Events {
@@ -22,7 +20,7 @@ impl Events {
     pub(super) fn new(client: Client) -> Self {
         let reporter = Reporter {
             controller: "kubelet".into(),
-            instance: Some(node::NAME.into()),
+            instance: Some("system".into()),
         };
         Self {
             recorder: Recorder::new(client, reporter),

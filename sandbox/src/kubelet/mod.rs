@@ -1,4 +1,4 @@
-//! The kubelet of the system node: pods whose image is `joiner/<name>` run as processes `joiner-<name>` on this machine.
+//! The kubelet of the system nodes: pods whose image is `joiner/<name>` run as processes `joiner-<name>` on this machine.
 //!
 //! The path of a pod: `watch` (which pods are here) -> `worker` (one task a pod: volumes, address, then containers, status,
 //! end) -> `container` (one task a container: start, probes, restarts). Pure parts: `image`, `environment`, `fields`,
@@ -54,7 +54,7 @@ use context::Context;
 /// The field manager of what it writes.
 const WRITER: &str = "joiner-sandbox-kubelet";
 
-/// The kubelet of one cluster's system node.
+/// The kubelet of one cluster's system nodes.
 #[derive(Debug)]
 pub(crate) struct Kubelet {
     context: Arc<Context>,
@@ -86,19 +86,22 @@ impl Kubelet {
         }
     }
 
-    /// Makes the node's object.
+    /// Makes the nodes' objects.
     pub(crate) async fn register(&self) -> anyhow::Result<()> {
-        let object = node::object(self.context.machine, &self.region, self.port, Timestamp::now());
         let nodes = Api::<Node>::all(self.context.client.clone());
         let params = PatchParams::apply(WRITER).force();
-        nodes
-            .patch(node::NAME, &params, &Patch::Apply(&object))
-            .await
-            .context("cannot register the system node")?;
-        nodes
-            .patch_status(node::NAME, &params, &Patch::Apply(&object))
-            .await
-            .context("cannot report the system node")?;
+        for node in node::NODES {
+            let now = Timestamp::now();
+            let object = node::object(node, self.context.machine, &self.region, self.port, now);
+            nodes
+                .patch(node.name, &params, &Patch::Apply(&object))
+                .await
+                .context("cannot register a system node")?;
+            nodes
+                .patch_status(node.name, &params, &Patch::Apply(&object))
+                .await
+                .context("cannot report a system node")?;
+        }
         self.renew().await
     }
 
@@ -106,9 +109,9 @@ impl Kubelet {
     pub(crate) async fn run(self, stop: CancellationToken) -> anyhow::Result<()> {
         let server = server::Server::bind(&self.layout, self.port).await?;
         let served = server.serve(stop.clone());
-        let watched = watch::run(self.context.clone(), stop.clone());
+        let watched = node::NODES.map(|node| watch::run(self.context.clone(), node.name, stop.clone()));
         tokio::select! {
-            result = watched => result,
+            result = futures::future::try_join_all(watched) => result.map(drop),
             result = served => result,
             () = self.heartbeat() => Ok(()),
         }
@@ -124,30 +127,29 @@ impl Kubelet {
                 result = self.report().await;
             }
             if let Err(error) = result {
-                tracing::warn!(error = %format!("{error:#}"), "the system node's heartbeat failed");
+                tracing::warn!(error = %format!("{error:#}"), "the system nodes' heartbeat failed");
             }
         }
     }
 
     async fn renew(&self) -> anyhow::Result<()> {
         let leases = Api::<Lease>::namespaced(self.context.client.clone(), "kube-node-lease");
-        let lease = node::lease(Timestamp::now());
-        leases
-            .patch(
-                node::NAME,
-                &PatchParams::apply(WRITER).force(),
-                &Patch::Apply(&lease),
-            )
-            .await?;
+        let params = PatchParams::apply(WRITER).force();
+        for node in node::NODES {
+            let lease = node::lease(node, Timestamp::now());
+            leases.patch(node.name, &params, &Patch::Apply(&lease)).await?;
+        }
         Ok(())
     }
 
     async fn report(&self) -> anyhow::Result<()> {
         let status = json!({ "status": { "conditions": node::conditions(Timestamp::now()) } });
         let nodes = Api::<Node>::all(self.context.client.clone());
-        nodes
-            .patch_status(node::NAME, &PatchParams::default(), &Patch::Strategic(&status))
-            .await?;
+        for node in node::NODES {
+            nodes
+                .patch_status(node.name, &PatchParams::default(), &Patch::Strategic(&status))
+                .await?;
+        }
         Ok(())
     }
 }

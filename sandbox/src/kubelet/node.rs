@@ -1,7 +1,8 @@
-//! The system node: its object and its heartbeat. The object is pure; the machine's facts are an argument.
+//! The system nodes: their objects and their heartbeat. The objects are pure; the machine's facts are an argument.
 //!
-//! It stands for the node group that a real cluster has for its own components: tainted `CriticalAddonsOnly`, so that
-//! workloads need nodes from the controller.
+//! They stand for the node group that a real cluster has for its own components: two, in different zones, so that replicas
+//! keep apart as they do there; tainted `CriticalAddonsOnly`, so that workloads need nodes from the controller. One kubelet
+//! plays both.
 
 use std::collections::BTreeMap;
 
@@ -10,9 +11,27 @@ use serde_json::{Value, json};
 
 use crate::tools::KUBERNETES_VERSION;
 
-/// The node's name.
-pub(crate) const NAME: &str = "system";
-/// The node's address.
+/// A system node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct SystemNode {
+    /// Its name.
+    pub(crate) name: &'static str,
+    /// The letter of its zone.
+    zone: char,
+}
+
+/// All of them.
+pub(crate) const NODES: [SystemNode; 2] = [
+    SystemNode {
+        name: "system-a",
+        zone: 'a',
+    },
+    SystemNode {
+        name: "system-b",
+        zone: 'b',
+    },
+];
+/// The nodes' address.
 pub(super) const HOST_IP: &str = "127.0.0.1";
 /// Memory that is not for pods: the control plane's own, in MiB.
 const RESERVED_MIB: u64 = 512;
@@ -37,7 +56,7 @@ impl Machine {
         }
     }
 
-    /// The node's allocatable. At least four cores and 4 GiB, so that a small machine, too, takes two controllers that ask
+    /// A node's allocatable. At least four cores and 4 GiB, so that a small machine, too, takes controllers that ask
     /// for one core each, as the chart's defaults may.
     pub(super) fn allocatable(self) -> BTreeMap<String, String> {
         let memory = self.memory_mib.saturating_sub(RESERVED_MIB).max(4096);
@@ -50,28 +69,35 @@ impl Machine {
     }
 }
 
-/// The node's object, ready from the start: its kubelet is this program.
-pub(super) fn object(machine: Machine, region: &str, kubelet_port: u16, now: Timestamp) -> Value {
+/// A node's object, ready from the start: its kubelet is this program.
+pub(super) fn object(
+    node: SystemNode,
+    machine: Machine,
+    region: &str,
+    kubelet_port: u16,
+    now: Timestamp,
+) -> Value {
+    let SystemNode { name, zone } = node;
     let allocatable = machine.allocatable();
     let arch = arch();
     json!({
         "apiVersion": "v1",
         "kind": "Node",
         "metadata": {
-            "name": NAME,
+            "name": name,
             "labels": {
-                "kubernetes.io/hostname": NAME,
+                "kubernetes.io/hostname": name,
                 "kubernetes.io/arch": arch,
                 "kubernetes.io/os": "linux",
                 "beta.kubernetes.io/arch": arch,
                 "beta.kubernetes.io/os": "linux",
                 "topology.kubernetes.io/region": region,
-                "topology.kubernetes.io/zone": format!("{region}a"),
+                "topology.kubernetes.io/zone": format!("{region}{zone}"),
                 "joiner.dev/sandbox-system": "true",
             },
         },
         "spec": {
-            "providerID": format!("joiner-sandbox://{NAME}"),
+            "providerID": format!("joiner-sandbox://{name}"),
             "taints": [{ "key": "CriticalAddonsOnly", "value": "true", "effect": "NoSchedule" }],
         },
         "status": {
@@ -79,7 +105,7 @@ pub(super) fn object(machine: Machine, region: &str, kubelet_port: u16, now: Tim
             "allocatable": allocatable,
             "addresses": [
                 { "type": "InternalIP", "address": HOST_IP },
-                { "type": "Hostname", "address": NAME },
+                { "type": "Hostname", "address": name },
             ],
             "daemonEndpoints": { "kubeletEndpoint": { "Port": kubelet_port } },
             "conditions": conditions(now),
@@ -130,14 +156,14 @@ pub(crate) fn conditions(now: Timestamp) -> Value {
     ])
 }
 
-/// The node's lease at `now`.
-pub(super) fn lease(now: Timestamp) -> Value {
+/// A node's lease at `now`.
+pub(super) fn lease(node: SystemNode, now: Timestamp) -> Value {
     json!({
         "apiVersion": "coordination.k8s.io/v1",
         "kind": "Lease",
-        "metadata": { "name": NAME, "namespace": "kube-node-lease" },
+        "metadata": { "name": node.name, "namespace": "kube-node-lease" },
         "spec": {
-            "holderIdentity": NAME,
+            "holderIdentity": node.name,
             "leaseDurationSeconds": 40,
             "renewTime": format!("{now:.6}"),
         },
@@ -161,8 +187,10 @@ mod tests {
             cpus: 2,
             memory_mib: 8192,
         };
-        let object = object(machine, "us-west-2", 10_250, Timestamp::UNIX_EPOCH);
+        let object = object(NODES[1], machine, "us-west-2", 10_250, Timestamp::UNIX_EPOCH);
         let node: k8s_openapi::api::core::v1::Node = serde_json::from_value(object).unwrap();
+        let labels = node.metadata.labels.unwrap();
+        assert_eq!(labels["topology.kubernetes.io/zone"], "us-west-2b");
         let status = node.status.unwrap();
         assert_eq!(status.allocatable.unwrap()["memory"].0, "7680Mi");
         assert_eq!(
@@ -175,7 +203,7 @@ mod tests {
     #[test]
     fn the_lease_is_a_lease() {
         let lease: k8s_openapi::api::coordination::v1::Lease =
-            serde_json::from_value(lease(Timestamp::UNIX_EPOCH)).unwrap();
+            serde_json::from_value(lease(NODES[0], Timestamp::UNIX_EPOCH)).unwrap();
         assert!(lease.spec.unwrap().renew_time.is_some());
     }
 }

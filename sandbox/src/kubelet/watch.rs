@@ -1,4 +1,4 @@
-//! Which pods are on the system node: a watch, and one task for each pod.
+//! Which pods are on a system node: a watch, and one task for each pod.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -14,7 +14,6 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use super::context::Context;
-use super::node;
 use super::worker::{Worker, is_over};
 
 type Uid = String;
@@ -28,10 +27,10 @@ struct Pods {
     listed: BTreeSet<Uid>,
 }
 
-/// Watches and runs pods until `stop`, then ends them.
-pub(super) async fn run(context: Arc<Context>, stop: CancellationToken) -> anyhow::Result<()> {
+/// Watches and runs the pods of a node until `stop`, then ends them.
+pub(super) async fn run(context: Arc<Context>, node: &str, stop: CancellationToken) -> anyhow::Result<()> {
     let api = Api::<Pod>::all(context.client.clone());
-    let config = watcher::Config::default().fields(&format!("spec.nodeName={}", node::NAME));
+    let config = watcher::Config::default().fields(&format!("spec.nodeName={node}"));
     let stream = watcher(api, config).default_backoff();
     pin_mut!(stream);
     let mut pods = Pods {
@@ -46,8 +45,8 @@ pub(super) async fn run(context: Arc<Context>, stop: CancellationToken) -> anyho
             () = stop.cancelled() => break,
             event = stream.next() => match event {
                 Some(Ok(event)) => pods.take(event),
-                Some(Err(error)) => tracing::warn!(%error, "the watch of the system node's pods failed"),
-                None => anyhow::bail!("the watch of the system node's pods ended"),
+                Some(Err(error)) => tracing::warn!(%error, "the watch of a system node's pods failed"),
+                None => anyhow::bail!("the watch of a system node's pods ended"),
             },
             Some(_) = pods.workers.join_next() => {}
         }

@@ -6,7 +6,7 @@ use crate::layout::check_name;
 use crate::model::Cluster;
 use crate::tools::KUBERNETES_VERSION;
 
-/// A Kubernetes cluster of the sandbox: its own etcd, API server, controller manager and scheduler, one system node, and its
+/// A Kubernetes cluster of the sandbox: its own etcd, API server, controller manager and scheduler, two system nodes, and its
 /// own network, security group, roles and OIDC provider in the emulated AWS account. Replacing it gives a fresh cluster with
 /// another CA.
 #[derive(Clone, Debug, PartialEq, Model)]

@@ -43,6 +43,15 @@ pub struct Override {
 /// [`LaunchError::NodeClassNotReady`] where no image or no subnet suits any of the plan's choices;
 /// [`LaunchError::UserData`] where the user data cannot be made.
 pub fn groups(order: &Order<'_>, subnets: &BTreeMap<&str, &str>) -> Result<Vec<Group>, LaunchError> {
+    groups_of_first(MAX_OVERRIDES, order, subnets)
+}
+
+/// As [`groups`], of the first `most` choices of the plan.
+pub(super) fn groups_of_first(
+    most: usize,
+    order: &Order<'_>,
+    subnets: &BTreeMap<&str, &str>,
+) -> Result<Vec<Group>, LaunchError> {
     let not_ready = |reason: String| LaunchError::NodeClassNotReady {
         name: order.class.name.clone(),
         reason,
@@ -50,7 +59,7 @@ pub fn groups(order: &Order<'_>, subnets: &BTreeMap<&str, &str>) -> Result<Vec<G
     let types: BTreeMap<&str, &InstanceType> = order.types.iter().map(|kind| (&*kind.name, kind)).collect();
     let mut overrides: BTreeMap<Shape, Vec<Override>> = BTreeMap::new();
     let (mut without_image, mut without_subnet) = (Vec::new(), Vec::new());
-    for choice in order.plan.choices.iter().take(MAX_OVERRIDES) {
+    for choice in order.plan.choices.iter().take(most) {
         let Some(kind) = types.get(&*choice.instance_type) else {
             continue;
         };

@@ -2,7 +2,7 @@
 
 use super::addresses::FreeAddresses;
 use super::error::LaunchError;
-use super::group::{Group, groups};
+use super::group::{Group, groups, groups_of_first};
 use super::lost::{MAX_BATCH, launch_tag};
 use super::order::Order;
 use super::outcome::{FleetError, FleetInstance, Launched, again, merge, outcome, refused};
@@ -18,8 +18,14 @@ use aws_sdk_ec2::types as ec2;
 use jiff::Timestamp;
 use joiner_core::resources::ResourceName;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use tokio::sync::RwLock;
 
 pub(super) const CREATE_FLEET: &str = "ec2:CreateFleet";
+
+/// Most launch templates that are made ahead of time for one pool.
+const MAX_PREPARED: usize = 32;
+/// How many of them at the same time: nobody waits for them, and EC2 counts calls that make something.
+const WIDTH: usize = 4;
 
 /// Buys instances for one cluster. Share it: it remembers templates and free addresses.
 #[derive(Debug)]
@@ -28,6 +34,8 @@ pub struct Launcher {
     cluster: String,
     pub(super) templates: Templates,
     addresses: Mutex<FreeAddresses>,
+    /// Read while templates are made ahead of time, written while those of a class are deleted: none comes after that.
+    preparing: RwLock<()>,
 }
 
 impl Launcher {
@@ -38,6 +46,7 @@ impl Launcher {
             cluster: cluster.to_owned(),
             templates: Templates::default(),
             addresses: Mutex::default(),
+            preparing: RwLock::default(),
         }
     }
 
@@ -72,17 +81,27 @@ impl Launcher {
         result
     }
 
-    /// Makes the launch templates of an order ahead of time, so that the launch itself is one call; returns how many
-    /// there are.
+    /// Makes launch templates for all choices of an order ahead of time, so that a launch of some of them is one call, and
+    /// keeps those that are there from being taken for unused. At most 32, those with the most choices first; returns how
+    /// many. None where the class is no more `wanted` when its turn has come.
     pub async fn prepare(
         &self,
         order: &Order<'_>,
         unavailable: &Unavailable,
         now: Timestamp,
+        wanted: impl Fn() -> bool,
     ) -> Result<usize, LaunchError> {
         let subnets = self.addresses().choose(order.class, unavailable, now);
-        let groups = groups(order, &subnets)?;
-        self.ensure_templates(&groups, now).await?;
+        let mut groups = groups_of_first(usize::MAX, order, &subnets)?;
+        groups.sort_by_key(|group| std::cmp::Reverse(group.overrides.len()));
+        groups.truncate(MAX_PREPARED);
+        let _held = self.preparing.read().await;
+        if !wanted() {
+            return Ok(0);
+        }
+        for some in groups.chunks(WIDTH) {
+            self.ensure_templates(some, now).await?;
+        }
         Ok(groups.len())
     }
 
@@ -96,8 +115,9 @@ impl Launcher {
         self.templates.sweep(&self.aws, now).await
     }
 
-    /// Deletes all launch templates of a node class that goes away; returns their names.
+    /// Deletes all launch templates of a node class that goes away, once none is being prepared; returns their names.
     pub async fn delete_templates(&self, node_class: &str) -> Result<Vec<String>, Error> {
+        let _held = self.preparing.write().await;
         self.templates
             .delete_of_class(&self.aws, &self.cluster, node_class)
             .await

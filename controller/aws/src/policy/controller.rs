@@ -49,7 +49,6 @@ pub fn controller(facts: &Controller) -> Document {
 }
 
 fn launch(facts: &Controller) -> Vec<Statement> {
-    let owned = tags::owned_key(&facts.cluster);
     let created = [
         "fleet",
         "instance",
@@ -76,64 +75,44 @@ fn launch(facts: &Controller) -> Vec<Statement> {
             &["ec2:RunInstances", "ec2:CreateFleet"],
             shared,
         ),
-        Statement::allow(
-            "LaunchFromOwnTemplates",
-            &["ec2:RunInstances", "ec2:CreateFleet"],
-            ec2(facts, "*", &["launch-template"]),
-        )
-        .when("StringEquals", &format!("aws:ResourceTag/{owned}"), &["owned"])
-        .when(
-            "StringLike",
-            &format!("aws:ResourceTag/{}", tags::NODE_POOL),
-            &["*"],
+        owned(
+            RESOURCE,
+            facts,
+            Statement::allow(
+                "LaunchFromOwnTemplates",
+                &["ec2:RunInstances", "ec2:CreateFleet"],
+                ec2(facts, "*", &["launch-template"]),
+            ),
         ),
-        Statement::allow(
-            "LaunchTagged",
-            &["ec2:RunInstances", "ec2:CreateFleet", "ec2:CreateLaunchTemplate"],
-            created.clone(),
+        ours(
+            facts,
+            Statement::allow(
+                "LaunchTagged",
+                &["ec2:RunInstances", "ec2:CreateFleet", "ec2:CreateLaunchTemplate"],
+                created.clone(),
+            ),
+        ),
+        ours(
+            facts,
+            Statement::allow("TagAtLaunch", &["ec2:CreateTags"], created),
         )
-        .when("StringEquals", &format!("aws:RequestTag/{owned}"), &["owned"])
         .when(
             "StringEquals",
-            &format!("aws:RequestTag/{}", tags::CLUSTER),
-            &[&facts.cluster],
-        )
-        .when(
-            "StringLike",
-            &format!("aws:RequestTag/{}", tags::NODE_POOL),
-            &["*"],
+            "ec2:CreateAction",
+            &["CreateFleet", "CreateLaunchTemplate", "RunInstances"],
         ),
-        Statement::allow("TagAtLaunch", &["ec2:CreateTags"], created)
-            .when("StringEquals", &format!("aws:RequestTag/{owned}"), &["owned"])
-            .when(
-                "StringEquals",
-                &format!("aws:RequestTag/{}", tags::CLUSTER),
-                &[&facts.cluster],
-            )
-            .when(
-                "StringEquals",
-                "ec2:CreateAction",
-                &["CreateFleet", "CreateLaunchTemplate", "RunInstances"],
-            )
-            .when(
-                "StringLike",
-                &format!("aws:RequestTag/{}", tags::NODE_POOL),
-                &["*"],
+        owned(
+            RESOURCE,
+            facts,
+            Statement::allow(
+                "TagLater",
+                &["ec2:CreateTags"],
+                ec2(facts, &facts.account, &["instance"]),
             ),
-        Statement::allow(
-            "TagLater",
-            &["ec2:CreateTags"],
-            ec2(facts, &facts.account, &["instance"]),
-        )
-        .when("StringEquals", &format!("aws:ResourceTag/{owned}"), &["owned"])
-        .when(
-            "StringLike",
-            &format!("aws:ResourceTag/{}", tags::NODE_POOL),
-            &["*"],
         )
         .when(
             "StringEqualsIfExists",
-            &format!("aws:RequestTag/{}", tags::CLUSTER),
+            &tag(REQUEST, tags::CLUSTER),
             &[&facts.cluster],
         )
         .when(
@@ -145,23 +124,15 @@ fn launch(facts: &Controller) -> Vec<Statement> {
 }
 
 fn terminate(facts: &Controller) -> Vec<Statement> {
-    vec![
+    vec![owned(
+        RESOURCE,
+        facts,
         Statement::allow(
             "TerminateOwn",
             &["ec2:TerminateInstances", "ec2:DeleteLaunchTemplate"],
             ec2(facts, &facts.account, &["instance", "launch-template"]),
-        )
-        .when(
-            "StringEquals",
-            &format!("aws:ResourceTag/{}", tags::owned_key(&facts.cluster)),
-            &["owned"],
-        )
-        .when(
-            "StringLike",
-            &format!("aws:ResourceTag/{}", tags::NODE_POOL),
-            &["*"],
         ),
-    ]
+    )]
 }
 
 fn discover(facts: &Controller) -> Vec<Statement> {
@@ -227,40 +198,16 @@ fn identity(facts: &Controller) -> Vec<Statement> {
     if !manages_profiles {
         return statements;
     }
-    let owned = tags::owned_key(cluster);
+    let of_class = |whose: &str, statement: Statement| {
+        statement
+            .when("StringEquals", &tag(whose, &tags::owned_key(cluster)), &["owned"])
+            .when("StringEquals", &tag(whose, tags::REGION), &[region])
+            .when("StringLike", &tag(whose, tags::NODE_CLASS), &["*"])
+    };
     let request = |statement: Statement| {
-        statement
-            .when("StringEquals", &format!("aws:RequestTag/{owned}"), &["owned"])
-            .when(
-                "StringEquals",
-                &format!("aws:RequestTag/{}", tags::CLUSTER),
-                &[cluster],
-            )
-            .when(
-                "StringEquals",
-                &format!("aws:RequestTag/{}", tags::REGION),
-                &[region],
-            )
-            .when(
-                "StringLike",
-                &format!("aws:RequestTag/{}", tags::NODE_CLASS),
-                &["*"],
-            )
+        of_class(REQUEST, statement).when("StringEquals", &tag(REQUEST, tags::CLUSTER), &[cluster])
     };
-    let resource = |statement: Statement| {
-        statement
-            .when("StringEquals", &format!("aws:ResourceTag/{owned}"), &["owned"])
-            .when(
-                "StringEquals",
-                &format!("aws:ResourceTag/{}", tags::REGION),
-                &[region],
-            )
-            .when(
-                "StringLike",
-                &format!("aws:ResourceTag/{}", tags::NODE_CLASS),
-                &["*"],
-            )
-    };
+    let resource = |statement: Statement| of_class(RESOURCE, statement);
     statements.push(Statement::allow(
         "ListProfiles",
         &["iam:ListInstanceProfiles"],
@@ -286,6 +233,31 @@ fn identity(facts: &Controller) -> Vec<Statement> {
         profiles(),
     )));
     statements
+}
+
+/// The tags that a call sets.
+const REQUEST: &str = "aws:RequestTag";
+/// The tags of what a call is about.
+const RESOURCE: &str = "aws:ResourceTag";
+
+fn tag(whose: &str, key: &str) -> String {
+    format!("{whose}/{key}")
+}
+
+/// Only with tags that say: it belongs to this cluster, and to a pool.
+fn owned(whose: &str, facts: &Controller, statement: Statement) -> Statement {
+    statement
+        .when(
+            "StringEquals",
+            &tag(whose, &tags::owned_key(&facts.cluster)),
+            &["owned"],
+        )
+        .when("StringLike", &tag(whose, tags::NODE_POOL), &["*"])
+}
+
+/// Only where the call sets those tags, and the cluster's name.
+fn ours(facts: &Controller, statement: Statement) -> Statement {
+    owned(REQUEST, facts, statement).when("StringEquals", &tag(REQUEST, tags::CLUSTER), &[&facts.cluster])
 }
 
 fn ec2(facts: &Controller, account: &str, kinds: &[&str]) -> Vec<String> {

@@ -4,6 +4,7 @@
 //! matched nothing is told with what there would have been.
 
 mod explain;
+mod find;
 mod images;
 mod query;
 mod security_groups;

@@ -1,7 +1,7 @@
 //! Subnets by id or tags.
 
 use super::Matches;
-use super::explain::{TagSurvey, explain};
+use super::find::{Found, find};
 use super::query::Query;
 use crate::connect::Aws;
 use crate::error::{Error, Named};
@@ -9,10 +9,8 @@ use crate::instances::{filter, from_ec2_tags};
 use crate::tags::Tags;
 use aws_sdk_ec2::types as ec2;
 use joiner_api::SubnetSelectorTerm;
-use std::collections::{BTreeMap, BTreeSet};
 
 const DESCRIBE: &str = "ec2:DescribeSubnets";
-const LIST: &str = "subnetSelectorTerms";
 
 /// A subnet that a term found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,29 +31,39 @@ pub struct FoundSubnet {
 
 /// What the terms find, most free addresses first, then by id.
 pub async fn subnets(aws: &Aws, terms: &[SubnetSelectorTerm]) -> Result<Matches<FoundSubnet>, Error> {
-    let region = aws.region().await?;
-    let mut found: BTreeMap<String, FoundSubnet> = BTreeMap::new();
-    let mut unmatched = Vec::new();
-    for query in queries(terms) {
-        let subnets = describe(aws, &query.filters()).await?;
-        if subnets.is_empty() {
-            unmatched.push(explain(
-                LIST,
-                "subnets",
-                &region,
-                &query,
-                &survey(aws, &query).await?,
-            ));
+    let mut matches: Matches<FoundSubnet> = find(aws, queries(terms)).await?;
+    // They are sorted by id, and stay so where the number is the same.
+    matches
+        .found
+        .sort_by_key(|subnet| std::cmp::Reverse(subnet.free_addresses));
+    Ok(matches)
+}
+
+impl Found for FoundSubnet {
+    const LIST: &'static str = "subnetSelectorTerms";
+    const KIND: &'static str = "subnets";
+
+    async fn describe(aws: &Aws, filters: &[(String, String)]) -> Result<Vec<Self>, Error> {
+        let filters = filters
+            .iter()
+            .map(|(name, value)| filter(name, &[value]))
+            .collect();
+        let call = aws.ec2().await?.describe_subnets().set_filters(Some(filters));
+        let mut pages = call.into_paginator().page_size(500).send();
+        let mut found = Vec::new();
+        while let Some(page) = pages.next().await {
+            found.extend(page.named(DESCRIBE)?.subnets().iter().filter_map(subnet));
         }
-        found.extend(subnets.into_iter().map(|subnet| (subnet.id.clone(), subnet)));
+        Ok(found)
     }
-    let mut found: Vec<FoundSubnet> = found.into_values().collect();
-    found.sort_by(|a, b| {
-        b.free_addresses
-            .cmp(&a.free_addresses)
-            .then_with(|| a.id.cmp(&b.id))
-    });
-    Ok(Matches { found, unmatched })
+
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    fn tags(&self) -> &Tags {
+        &self.tags
+    }
 }
 
 fn queries(terms: &[SubnetSelectorTerm]) -> Vec<Query> {
@@ -71,36 +79,6 @@ fn queries(terms: &[SubnetSelectorTerm]) -> Vec<Query> {
             None => Query::of_tags(term, tags.as_ref()),
         })
         .collect()
-}
-
-async fn survey(aws: &Aws, query: &Query) -> Result<Vec<TagSurvey>, Error> {
-    let mut surveys = Vec::new();
-    for tag in &query.tags {
-        let with_key = describe(aws, &[("tag-key".to_owned(), tag.key.clone())]).await?;
-        let values: BTreeSet<String> = with_key
-            .iter()
-            .filter_map(|subnet| subnet.tags.get(&tag.key).cloned())
-            .collect();
-        surveys.push(TagSurvey {
-            tag: tag.clone(),
-            values,
-        });
-    }
-    Ok(surveys)
-}
-
-async fn describe(aws: &Aws, filters: &[(String, String)]) -> Result<Vec<FoundSubnet>, Error> {
-    let filters = filters
-        .iter()
-        .map(|(name, value)| filter(name, &[value]))
-        .collect();
-    let call = aws.ec2().await?.describe_subnets().set_filters(Some(filters));
-    let mut pages = call.into_paginator().page_size(500).send();
-    let mut found = Vec::new();
-    while let Some(page) = pages.next().await {
-        found.extend(page.named(DESCRIBE)?.subnets().iter().filter_map(subnet));
-    }
-    Ok(found)
 }
 
 fn subnet(answer: &ec2::Subnet) -> Option<FoundSubnet> {

@@ -90,7 +90,9 @@ pub(super) fn read(text: &str) -> Result<Vec<Part>, String> {
             lines.push(line);
         }
     }
-    if !closed {
+    // An end written like a beginning is one, too, as for Karpenter: one of its published examples has it.
+    let ends_open = current.is_some_and(|lines| lines.iter().all(|line| line.trim().is_empty()));
+    if !closed && !ends_open {
         return Err(format!("the MIME archive does not end with {close:?}"));
     }
     Ok(parts)
@@ -182,6 +184,14 @@ mod tests {
         assert_eq!(parts.len(), 1);
         assert_eq!(parts[0].content, "#!/bin/sh\n");
         assert_eq!(parts[0].headers[1], ("X-A".to_owned(), "b".to_owned()));
+    }
+
+    #[test]
+    fn an_end_may_be_written_like_a_beginning() {
+        let parts =
+            read("Content-Type: multipart/mixed; boundary=\"//\"\n\n--//\nA: b\n\nx\n--//\n").unwrap();
+        assert_eq!(parts.len(), 1);
+        assert_eq!(parts[0].content, "x");
     }
 
     #[test]

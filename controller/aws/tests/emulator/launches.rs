@@ -6,7 +6,7 @@ use crate::selectors::tags;
 use jiff::Timestamp;
 use joiner_api::{EC2NodeClass, SecurityGroupSelectorTerm, SubnetSelectorTerm};
 use joiner_aws::catalogue::{Settings, instance_types};
-use joiner_aws::launch::{ClaimKey, LaunchError, Launcher, Order, Tenancy, Validity, find_lost};
+use joiner_aws::launch::{ClaimKey, LaunchError, Launched, Launcher, Order, Tenancy, Validity, find_lost};
 use joiner_aws::node_class::NodeClass;
 use joiner_aws::selectors::{images, security_groups, subnets};
 use joiner_aws::unavailable::{Shortage, Unavailable};
@@ -123,6 +123,15 @@ impl Scene {
         .unwrap()
     }
 
+    /// An order that is given, and carried out.
+    async fn launch(&self, launcher: &Launcher, claims: &[ClaimKey], plan: &Plan) -> Launched {
+        let order = self.order(claims, plan);
+        launcher
+            .launch(&order, &Unavailable::default(), Timestamp::now())
+            .await
+            .unwrap()
+    }
+
     pub(crate) fn order<'a>(&'a self, claims: &'a [ClaimKey], plan: &'a Plan) -> Order<'a> {
         Order {
             claims,
@@ -160,14 +169,7 @@ async fn an_order_buys_the_cheapest_and_destroy_leaves_nothing() {
     let launcher = Launcher::new(scene.aws.clone(), &scene.name);
     let plan = scene.plan(&of(&["m5.large", "m5.xlarge", "m6g.large"], "on-demand"));
     let claims = [claim("default-aaaaa")];
-    let launched = launcher
-        .launch(
-            &scene.order(&claims, &plan),
-            &Unavailable::default(),
-            Timestamp::now(),
-        )
-        .await
-        .unwrap();
+    let launched = scene.launch(&launcher, &claims, &plan).await;
     let [bought] = launched.bought.as_slice() else {
         panic!("{launched:?}")
     };
@@ -233,14 +235,7 @@ async fn an_instance_joins_with_what_the_template_says() {
     let scene = Scene::new("joins", "bottlerocket@latest").await;
     let launcher = Launcher::new(scene.aws.clone(), &scene.name);
     let plan = scene.plan(&of(&["c6g.xlarge"], "spot"));
-    let launched = launcher
-        .launch(
-            &scene.order(&[claim("default-bbbbb")], &plan),
-            &Unavailable::default(),
-            Timestamp::now(),
-        )
-        .await
-        .unwrap();
+    let launched = scene.launch(&launcher, &[claim("default-bbbbb")], &plan).await;
     let id = launched.bought[0].instance_id.clone();
     let all = cloud().admin_route("GET", "/_sandbox/instances?after=0", &Value::Null);
     let seen = all["instances"]
@@ -336,14 +331,7 @@ async fn a_batch_gives_each_claim_an_instance_and_a_killed_controller_finds_them
     let launcher = Launcher::new(scene.aws.clone(), &scene.name);
     let plan = scene.plan(&of(&["m5a.large", "m5a.xlarge"], "spot"));
     let claims: Vec<ClaimKey> = ["b-1", "b-2", "b-3"].map(claim).into();
-    let launched = launcher
-        .launch(
-            &scene.order(&claims, &plan),
-            &Unavailable::default(),
-            Timestamp::now(),
-        )
-        .await
-        .unwrap();
+    let launched = scene.launch(&launcher, &claims, &plan).await;
     assert_eq!(launched.bought.len(), 3);
     let listed = instances::list(&scene.aws, &scene.name).await.unwrap();
     let first = launched.bought[0].instance_id.as_str();
@@ -365,14 +353,7 @@ async fn an_order_for_many_claims_becomes_several_calls() {
     let claims: Vec<ClaimKey> = (0..25)
         .map(|number| claim(&format!("many-{number:02}")))
         .collect();
-    let launched = launcher
-        .launch(
-            &scene.order(&claims, &plan),
-            &Unavailable::default(),
-            Timestamp::now(),
-        )
-        .await
-        .unwrap();
+    let launched = scene.launch(&launcher, &claims, &plan).await;
     let ids: BTreeSet<String> = launched
         .bought
         .iter()
@@ -393,27 +374,13 @@ async fn an_order_given_twice_buys_once() {
     for _ in 0..2 {
         // A new launcher each time, as after a crash.
         let launcher = Launcher::new(scene.aws.clone(), &scene.name);
-        let launched = launcher
-            .launch(
-                &scene.order(&claims, &plan),
-                &Unavailable::default(),
-                Timestamp::now(),
-            )
-            .await
-            .unwrap();
+        let launched = scene.launch(&launcher, &claims, &plan).await;
         ids.insert(launched.bought[0].instance_id.clone());
     }
     // The same claim with other offerings: EC2 refuses the token, the instance is found by its tag.
     let other = scene.plan(&of(&["m5d.xlarge"], "on-demand"));
     let launcher = Launcher::new(scene.aws.clone(), &scene.name);
-    let launched = launcher
-        .launch(
-            &scene.order(&claims, &other),
-            &Unavailable::default(),
-            Timestamp::now(),
-        )
-        .await
-        .unwrap();
+    let launched = scene.launch(&launcher, &claims, &other).await;
     ids.insert(launched.bought[0].instance_id.clone());
     assert_eq!(ids.len(), 1, "{ids:?}");
     assert_eq!(instances::list(&scene.aws, &scene.name).await.unwrap().len(), 1);
@@ -427,30 +394,39 @@ async fn a_template_that_someone_deleted_is_made_again() {
     let scene = Scene::new("template", "al2023@latest").await;
     let launcher = Launcher::new(scene.aws.clone(), &scene.name);
     let plan = scene.plan(&of(&["c5.large"], "on-demand"));
-    let first = launcher
-        .launch(
-            &scene.order(&[claim("default-eeeee")], &plan),
-            &Unavailable::default(),
-            Timestamp::now(),
-        )
-        .await
-        .unwrap();
+    let first = scene.launch(&launcher, &[claim("default-eeeee")], &plan).await;
     let stranger = Launcher::new(scene.aws.clone(), &scene.name);
     assert_eq!(stranger.hydrate(Timestamp::now()).await.unwrap(), 1);
     assert!(stranger.sweep(Timestamp::now()).await.unwrap().is_empty());
     let later = Timestamp::now() + jiff::SignedDuration::from_mins(31);
     assert_eq!(stranger.sweep(later).await.unwrap().len(), 1);
-    let second = launcher
-        .launch(
-            &scene.order(&[claim("default-eeeef")], &plan),
-            &Unavailable::default(),
-            Timestamp::now(),
-        )
-        .await
-        .unwrap();
+    let second = scene.launch(&launcher, &[claim("default-eeeef")], &plan).await;
     let ids = [first, second].map(|launched| launched.bought[0].instance_id.clone());
     assert_ne!(ids[0], ids[1]);
     instances::terminate(&scene.aws, &ids).await.unwrap();
+}
+
+#[tokio::test]
+async fn what_was_prepared_is_used() {
+    let scene = Scene::new("prepared", "al2023@latest").await;
+    let launcher = Launcher::new(scene.aws.clone(), &scene.name);
+    let plan = scene.plan(&of(&["r5.large", "r5.xlarge", "r5.4xlarge"], "on-demand"));
+    let prepare = async |wanted: bool| {
+        let order = scene.order(&[], &plan);
+        launcher
+            .prepare(&order, &Unavailable::default(), Timestamp::now(), || wanted)
+            .await
+            .unwrap()
+    };
+    assert_eq!(prepare(false).await, 0, "its class is gone");
+    let made = prepare(true).await;
+    assert_eq!(made, 3, "one for each number of pods");
+    let launched = scene.launch(&launcher, &[claim("default-hhhhh")], &plan).await;
+    let stranger = Launcher::new(scene.aws.clone(), &scene.name);
+    assert_eq!(stranger.hydrate(Timestamp::now()).await.unwrap(), made);
+    let id = launched.bought[0].instance_id.clone();
+    instances::terminate(&scene.aws, &[id]).await.unwrap();
+    assert_eq!(launcher.delete_templates("default").await.unwrap().len(), made);
 }
 
 #[tokio::test]

@@ -16,6 +16,7 @@ use joiner_core::text::Text;
 use tracing::{error, info, warn};
 
 use super::failed::{Why, give_up, mark, not_yet};
+use super::just_launched;
 use crate::act::{Act, Got, chain};
 use crate::observe::ClaimEntry;
 
@@ -161,7 +162,7 @@ async fn note(
         let (act, entry, class, types) = (act.clone(), entry.clone(), class.clone(), types.clone());
         notes.push(async move {
             // Deleted meanwhile: its end, or the garbage loop, ends the instance.
-            if let Err(failed) = act.note_instance(&entry, Some(&class), &types, &got).await {
+            if let Err(failed) = act.note_instance(&entry, Some(&class), &types, &got, just_launched(&entry)).await {
                 error!(NodeClaim = %entry.claim.name, error = %failed.chain(), "instance was not noted on nodeclaim");
             }
         });

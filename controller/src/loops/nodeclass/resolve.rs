@@ -7,13 +7,15 @@ use joiner_api::{Ami, EC2NodeClass, EC2NodeClassStatus, SecurityGroup, Subnet};
 use joiner_aws::selectors::{self, Matches};
 use joiner_aws::{Error, profiles, tags};
 
+use super::validate::{DryRun, Validated, validation};
 use crate::act::{Act, Failed};
-use crate::observe::map;
 
 /// The status that the class should have. What could not be asked stays as it was.
 pub(super) async fn status(
     act: &Act,
     class: &EC2NodeClass,
+    validated: &Validated,
+    dry_run: DryRun,
     now: Timestamp,
 ) -> Result<EC2NodeClassStatus, Failed> {
     let aws = &act.cloud.aws;
@@ -71,13 +73,15 @@ pub(super) async fn status(
             error,
         )?),
     }
-    said.push(validation(class));
     // Neither is looked up yet, and a class that asks for none is ready in that respect.
     said.push(Observation::holds(kinds::CAPACITY_RESERVATIONS_READY));
     said.push(Observation::holds(kinds::PLACEMENT_GROUP_READY));
     let generation = class.metadata.generation.unwrap_or_default();
     for observation in &said {
         set(&mut status.conditions, observation, generation, now);
+    }
+    if let Some(observation) = validation(act, class, &status, validated, dry_run, now).await {
+        set(&mut status.conditions, &observation, generation, now);
     }
     set_ready(&mut status.conditions, kinds::EC2_NODE_CLASS, generation, now);
     Ok(status)
@@ -142,24 +146,4 @@ async fn profile(act: &Act, class: &EC2NodeClass) -> Result<String, Error> {
     profiles::ensure(&act.cloud.aws, &wanted)
         .await
         .map(|profile| profile.name)
-}
-
-fn validation(class: &EC2NodeClass) -> Observation {
-    let mut broken = map::class_violations(class);
-    let own = class.spec.tags.clone().into_iter().collect();
-    let taken = tags::restricted(&own);
-    if !taken.is_empty() {
-        broken.push(
-            format!(
-                "spec.tags: {} are set by the controller: remove them",
-                taken.join(", ")
-            )
-            .into(),
-        );
-    }
-    if broken.is_empty() {
-        return Observation::holds(kinds::VALIDATION_SUCCEEDED);
-    }
-    let texts: Vec<&str> = broken.iter().map(|it| &**it).collect();
-    Observation::fails(kinds::VALIDATION_SUCCEEDED, "ValidationFailed", texts.join("; "))
 }

@@ -29,6 +29,7 @@ impl Index {
             return None;
         }
         let mut state = self.state();
+        entry.resolve(state.around.surroundings());
         let before = state.pods.get(&key).cloned();
         let wanting = entry.pod.is_provisionable();
         if wanting {

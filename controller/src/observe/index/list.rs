@@ -15,6 +15,11 @@ pub(crate) enum Kind {
     DaemonSet,
     Pdb,
     Attachment,
+    Namespace,
+    VolumeClaim,
+    Volume,
+    StorageClass,
+    CsiNode,
 }
 
 impl Index {
@@ -30,6 +35,9 @@ impl Index {
             Kind::DaemonSet => state.daemon_sets.begin(),
             Kind::Pdb => state.pdbs.begin(),
             Kind::Attachment => state.attachments.begin(),
+            Kind::Namespace | Kind::VolumeClaim | Kind::Volume | Kind::StorageClass | Kind::CsiNode => {
+                state.around.begin(kind);
+            }
         }
     }
 
@@ -57,6 +65,9 @@ impl Index {
             Kind::DaemonSet => drop(state.daemon_sets.finish()),
             Kind::Pdb => drop(state.pdbs.finish()),
             Kind::Attachment => drop(state.attachments.finish()),
+            Kind::Namespace | Kind::VolumeClaim | Kind::Volume | Kind::StorageClass | Kind::CsiNode => {
+                state.around.finish(kind);
+            }
         }
         drop(state);
         self.changes.provision.ring_plain();

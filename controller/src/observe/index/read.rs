@@ -16,6 +16,7 @@ impl Index {
     /// The cluster at this moment, as decisions want it.
     pub(crate) fn snapshot(&self, now: Timestamp) -> Snapshot {
         let mut state = self.state();
+        state.look_up();
         let nodes = state.places(now);
         Snapshot {
             pools: state.pools.values().map(|entry| entry.pool.clone()).collect(),
@@ -28,7 +29,7 @@ impl Index {
                 .map(|entry| entry.pod.clone())
                 .collect(),
             pdbs: state.pdbs.values().cloned().collect(),
-            settings: self.settings,
+            settings: self.settings.clone(),
         }
     }
 
@@ -44,6 +45,7 @@ impl Index {
             ("daemonsets", state.daemon_sets.synced()),
             ("poddisruptionbudgets", state.pdbs.synced()),
             ("volumeattachments", state.attachments.synced()),
+            ("namespaces, volumes and CSI nodes", state.around.synced()),
         ]
         .into_iter()
         .filter(|(_, synced)| !synced)
@@ -169,7 +171,7 @@ impl State {
                     .map(|node| node.name.clone()),
             )
             .collect();
-        join(Parts {
+        let mut places = join(Parts {
             nominations: self.nominations.current(now, &known, &complete),
             bound: self
                 .pods
@@ -180,7 +182,13 @@ impl State {
             attachments: self.attachments.values().cloned().collect(),
             claims,
             nodes,
-        })
+        });
+        for place in &mut places {
+            if let Some(node) = &place.object {
+                place.attach_limits = self.around.attach_limits(&node.name);
+            }
+        }
+        places
     }
 
     /// The claim, with a later pod event than its status says, where this process saw one.

@@ -99,12 +99,12 @@ fn a_pod_meant_for_a_claim_holds_its_room_until_it_is_bound() {
 #[test]
 fn a_list_forgets_what_is_gone() {
     let index = Index::new(Settings::default());
-    assert_eq!(index.unsynced().len(), 8);
+    assert_eq!(index.unsynced().len(), 9);
     index.claim(&claim(1, Some("aws:///us-west-2a/i-1")));
     index.begin(Kind::Claim);
     index.finish(Kind::Claim, at(1));
     assert!(index.snapshot(at(1)).nodes.is_empty());
-    assert_eq!(index.unsynced().len(), 7);
+    assert_eq!(index.unsynced().len(), 8);
 }
 
 #[test]
