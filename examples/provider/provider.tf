@@ -17,6 +17,11 @@ provider "joiner" {
       team = "platform"
     }
   }
+
+  # For charts in a registry that asks for a login.
+  registries = [
+    { url = "oci://ghcr.io", username = "robot", password = var.registry_token }
+  ]
 }
 
 # By host and credentials.

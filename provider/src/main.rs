@@ -6,6 +6,8 @@
 mod cluster;
 mod helm;
 mod objects;
+#[cfg(test)]
+mod pages;
 mod plain;
 mod provider;
 mod report;

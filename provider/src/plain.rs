@@ -34,51 +34,16 @@ fn members<'a>(members: impl Iterator<Item = (String, &'a Value)>, name: fn(&str
     members.map(Json::Object)
 }
 
-/// JSON as a value that carries its type, as `jsondecode` makes it.
-pub(crate) fn value_of(json: &Json) -> Value {
-    use std::collections::BTreeMap;
-    use tfplugin::Type;
-    fn typed(json: &Json) -> (Type, Value) {
-        match json {
-            Json::Null => (Type::Dynamic, Value::Null),
-            Json::Bool(value) => (Type::Bool, Value::Bool(*value)),
-            Json::Number(number) => (
-                Type::Number,
-                number.to_string().parse().map_or(Value::Null, Value::Number),
-            ),
-            Json::String(text) => (Type::String, Value::string(text.as_str())),
-            Json::Array(items) => {
-                let (types, values) = items.iter().map(typed).unzip();
-                (Type::Tuple(types), Value::Tuple(values))
-            }
-            Json::Object(members) => {
-                let (mut types, mut values) = (BTreeMap::new(), BTreeMap::new());
-                for (key, member) in members {
-                    let (ty, value) = typed(member);
-                    types.insert(key.clone(), ty);
-                    values.insert(key.clone(), value);
-                }
-                (Type::Object(types), Value::Object(values))
-            }
-        }
-    }
-    let (ty, value) = typed(json);
-    if value.is_null() {
-        Value::Null
-    } else {
-        Value::Dynamic(Box::new((ty, value)))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use serde_json::json;
+    use tfplugin::json::dynamic_from_json;
 
     #[test]
     fn json_survives_being_a_value() {
         let json = json!({ "a_b": [1, "x", true, null], "c": { "d": 1.5 } });
-        assert_eq!(json_of(&value_of(&json), str::to_owned), Some(json));
+        assert_eq!(json_of(&dynamic_from_json(&json), str::to_owned), Some(json));
         assert_eq!(json_of(&Value::List(vec![Value::unknown()]), str::to_owned), None);
     }
 }

@@ -1,8 +1,8 @@
 //! Errors of the layers below as diagnostics.
 
-use crate::cluster::ClusterError;
+use crate::cluster::{ClusterError, Comparison};
 use crate::helm::HelmError;
-use tfplugin::Diagnostics;
+use tfplugin::{Diagnostic, Diagnostics};
 
 /// A failed call to a cluster.
 pub(crate) fn cluster(error: &ClusterError) -> Diagnostics {
@@ -23,6 +23,18 @@ pub(crate) fn cluster(error: &ClusterError) -> Diagnostics {
     Diagnostics::error(summary, error.to_string())
 }
 
+/// A state of another cluster: an error; of a cluster that was replaced: a warning, with which the resource counts as gone. `what`
+/// is the resource, as the subject of a sentence.
+pub(crate) fn elsewhere(what: &str, comparison: Comparison) -> Result<Option<Diagnostic>, Diagnostics> {
+    const SUMMARY: &str = "The state belongs to another cluster";
+    let sentence = |text: String| format!("{what} was made in the cluster {text}.");
+    match comparison {
+        Comparison::Same => Ok(None),
+        Comparison::Replaced(text) => Ok(Some(Diagnostic::warning(SUMMARY, sentence(text)))),
+        Comparison::Other(text) => Err(Diagnostics::error(SUMMARY, sentence(text))),
+    }
+}
+
 /// A failed Helm operation.
 pub(crate) fn helm(error: &HelmError) -> Diagnostics {
     let summary = match error {
@@ -33,6 +45,7 @@ pub(crate) fn helm(error: &HelmError) -> Diagnostics {
         HelmError::Cancelled { .. } => "Helm was stopped",
         HelmError::Taken(_) => "The release exists already",
         HelmError::Chart(_) => "The chart cannot be used",
+        HelmError::Registry { .. } => "The registry's settings cannot be used",
         HelmError::Values(_) => "The values cannot be used",
         HelmError::Record { .. } => "The release's record cannot be read",
     };

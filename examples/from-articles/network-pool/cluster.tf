@@ -39,7 +39,6 @@ resource "joiner_helm_release" "controller" {
   namespace = joiner_irsa_role.controller.namespace
 
   values = {
-    replicas = 1
     settings = {
       clusterName     = sandbox_cluster.this.id
       clusterEndpoint = sandbox_cluster.this.endpoint

@@ -27,9 +27,11 @@ resource "joiner_helm_release" "metrics_server" {
     file("${path.module}/values.yaml"),
     { replicas = 2 },
   ]
-  set_sensitive = [
+  # A password that is in no plan and no state; a new version writes it anew.
+  set_wo = [
     { name = "auth.password", value = var.password, type = "string" }
   ]
-  atomic  = true
-  timeout = "10m"
+  set_wo_version = 1
+  atomic         = true
+  timeout        = "10m"
 }

@@ -162,6 +162,13 @@ impl Diagnostics {
         self.0.len()
     }
 
+    /// The attributes that messages are about, in order, as texts such as `spec.weight`.
+    #[must_use]
+    pub fn paths(&self) -> Vec<String> {
+        let paths = self.0.iter().filter_map(|diagnostic| diagnostic.path.as_ref());
+        paths.map(ToString::to_string).collect()
+    }
+
     /// The messages in order.
     pub fn iter(&self) -> std::slice::Iter<'_, Diagnostic> {
         self.0.iter()

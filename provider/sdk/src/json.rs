@@ -6,13 +6,12 @@
 mod read;
 mod write;
 
-pub(crate) use read::dynamic as dynamic_from_json;
-pub use read::{FromJson, from_json};
+pub use read::{FromJson, dynamic as dynamic_from_json, from_json};
 pub use write::{JsonDocument, to_json};
 
 use heck::ToLowerCamelCase;
 
-use crate::model::Model;
+use crate::model::{Model, attributes_of};
 use crate::path::{AttributePath, Step};
 use crate::schema::{Attribute, JsonName, Nesting, Shape};
 
@@ -51,8 +50,7 @@ pub(crate) fn json_name(attribute: &Attribute) -> Option<String> {
 /// path ends at a set.
 #[must_use]
 pub fn locate<M: Model>(base: &AttributePath, steps: &[JsonStep]) -> AttributePath {
-    let attributes = M::attributes();
-    locate_in(&attributes, base, steps)
+    locate_in(&attributes_of::<M>(), base, steps)
 }
 
 fn locate_in(attributes: &[Attribute], base: &AttributePath, steps: &[JsonStep]) -> AttributePath {

@@ -10,6 +10,26 @@ use crate::field::Field;
 use crate::path::AttributePath;
 use crate::schema::{Attribute, Schema, Shape};
 use crate::value::Value;
+use std::any::TypeId;
+use std::collections::HashMap;
+use std::sync::{Arc, PoisonError, RwLock};
+
+/// The attributes of each model that was asked for: making them anew for every document takes longer than the document.
+static KNOWN: RwLock<Option<HashMap<TypeId, Arc<[Attribute]>>>> = RwLock::new(None);
+
+/// The attributes of `M`, made once.
+pub(crate) fn attributes_of<M: Model>() -> Arc<[Attribute]> {
+    let key = TypeId::of::<M>();
+    let known = KNOWN.read().unwrap_or_else(PoisonError::into_inner);
+    if let Some(attributes) = known.as_ref().and_then(|known| known.get(&key)) {
+        return Arc::clone(attributes);
+    }
+    drop(known);
+    let attributes: Arc<[Attribute]> = M::attributes().into();
+    let mut known = KNOWN.write().unwrap_or_else(PoisonError::into_inner);
+    known.get_or_insert_default().insert(key, Arc::clone(&attributes));
+    attributes
+}
 
 /// A Rust type that an attribute can hold.
 pub trait AttributeValue: Sized + Send + Sync + 'static {
@@ -169,6 +189,7 @@ pub mod derive {
 
     /// The attributes of an object to read a struct from.
     pub struct Object<'a> {
+        value: &'a Value,
         attributes: Option<&'a BTreeMap<String, Value>>,
         path: &'a AttributePath,
         misfits: Diagnostics,
@@ -183,6 +204,7 @@ pub mod derive {
                 other => return Err(ConvertError::misfit(path, "an object", other)),
             };
             Ok(Self {
+                value,
                 attributes,
                 path,
                 misfits: Diagnostics::new(),
@@ -196,7 +218,17 @@ pub mod derive {
                 Some(attributes) => attributes.get(name).unwrap_or(&Value::Null),
                 None => &unknown,
             };
-            match T::from_value(value, &self.path.attribute(name)) {
+            let read = T::from_value(value, &self.path.attribute(name));
+            self.take(read)
+        }
+
+        /// A model whose attributes are this object's own.
+        pub fn flattened<T: AttributeValue>(&mut self) -> Option<T> {
+            self.take(T::from_value(self.value, self.path))
+        }
+
+        fn take<T>(&mut self, read: Result<T, ConvertError>) -> Option<T> {
+            match read {
                 Ok(value) => Some(value),
                 Err(ConvertError::Unknown) => {
                     self.unknown = true;
@@ -216,6 +248,19 @@ pub mod derive {
                 None => Err(ConvertError::Unknown),
             }
         }
+    }
+
+    /// An object with the attributes of others beside its own.
+    pub fn joined<const N: usize>(own: Value, others: [Value; N]) -> Value {
+        let Value::Object(mut attributes) = own else {
+            return own;
+        };
+        for other in others {
+            if let Value::Object(other) = other {
+                attributes.extend(other);
+            }
+        }
+        Value::Object(attributes)
     }
 
     pub fn validator<T, B, F>(check: F) -> Validator

@@ -7,7 +7,7 @@ use crate::validate::{duration, parse_duration};
 
 /// How long each operation may take, as durations such as `30m` or `1h30m`.
 ///
-/// Put it into a model as `timeouts: Field<Timeouts>`.
+/// Put it into a model as `timeouts: Field<Timeouts>`. A resource that does not limit all of them has a model of its own instead.
 #[derive(Clone, Debug, Default, PartialEq, Eq, tfplugin_derive::Model)]
 pub struct Timeouts {
     /// How long a create may take.
@@ -24,13 +24,9 @@ pub struct Timeouts {
     pub delete: Field<String>,
 }
 
-/// The duration that the user set with one of the fields of [`Timeouts`], or `default`.
+/// The duration that the user set with one of the fields of [`Timeouts`], or of a model of fewer limits, or `default`.
 #[must_use]
-pub fn timeout_or(
-    timeouts: &Field<Timeouts>,
-    field: fn(&Timeouts) -> &Field<String>,
-    default: Duration,
-) -> Duration {
+pub fn timeout_or<T>(timeouts: &Field<T>, field: fn(&T) -> &Field<String>, default: Duration) -> Duration {
     let set = timeouts
         .known()
         .and_then(|timeouts| field(timeouts).as_str().map(parse_duration));

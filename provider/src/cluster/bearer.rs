@@ -17,11 +17,16 @@ use tower::{BoxError, Layer, Service, ServiceExt as _};
 pub(crate) trait TokenSource: Send + Sync + 'static {
     /// A token that is valid now and for at least some minutes.
     async fn token(&self) -> Result<Secret, TokenError>;
+
+    /// Why the API server may have refused a fresh token; `None` when the source knows no more than the server.
+    async fn refused(&self) -> Option<TokenError> {
+        None
+    }
 }
 
 /// No token could be made.
 #[derive(Debug, Error)]
-#[error("no token for the cluster: {cause}")]
+#[error("{cause}")]
 pub(crate) struct TokenError {
     /// Why, with the remedy.
     pub cause: String,
@@ -78,7 +83,14 @@ where
             let answer = send(&*source, &inner, request).await?;
             match again {
                 Some(again) if answer.status() == StatusCode::UNAUTHORIZED => {
-                    send(&*source, &inner, again).await
+                    let answer = send(&*source, &inner, again).await?;
+                    match answer.status() {
+                        StatusCode::UNAUTHORIZED => match source.refused().await {
+                            Some(why) => Err(why.into()),
+                            None => Ok(answer),
+                        },
+                        _ => Ok(answer),
+                    }
                 }
                 _ => Ok(answer),
             }

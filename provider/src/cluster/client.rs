@@ -45,10 +45,26 @@ enum Source {
 
 struct Connection {
     client: Client,
+    /// URL of the API server.
+    server: String,
     /// Kubeconfig for programs that we start; without credentials when `tokens` is set.
     kubeconfig: Value,
     tokens: Option<Arc<dyn TokenSource>>,
 }
+
+/// What the cluster is to a state.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Comparison {
+    /// Its own, as far as can be known.
+    Same,
+    /// In the place of its own, which is gone; what to tell about it.
+    Replaced(String),
+    /// Another one; what to tell about it.
+    Other(String),
+}
+
+/// Under which key a resource keeps the address of its cluster in its private state.
+pub(crate) const ADDRESS: &str = "cluster_address";
 
 /// Credentials for a program that we start: a kubeconfig, and perhaps a token file that must be kept fresh.
 pub(crate) struct ToolAccess {
@@ -109,6 +125,41 @@ impl Cluster {
         Ok(self.uid.get_or_try_init(read).await?.as_deref())
     }
 
+    /// Where the cluster is: its name in EKS, else the URL of its API server. A cluster that replaces another mostly has its
+    /// address; another cluster has another.
+    pub(crate) async fn address(&self) -> Result<String, ClusterError> {
+        match &self.source {
+            Source::Eks(_) => Ok(self.label.clone()),
+            _ => Ok(self.connection().await?.server.clone()),
+        }
+    }
+
+    /// Whether this is another cluster than that of a state, by the identity and the address that the state has.
+    pub(crate) async fn compare(
+        &self,
+        uid: Option<&str>,
+        address: Option<&str>,
+    ) -> Result<Comparison, ClusterError> {
+        let (Some(known), Some(found)) = (uid, self.uid().await?) else {
+            return Ok(Comparison::Same);
+        };
+        if known == found {
+            return Ok(Comparison::Same);
+        }
+        let here = self.address().await?;
+        Ok(match address {
+            Some(there) if there != here => Comparison::Other(format!(
+                "{there} (uid {known}), but the provider reaches {here} (uid {found}). Check the provider block and the workspace. If \
+                 the one has taken the place of the other, remove this resource from the state (state rm) and apply again. Nothing \
+                 was changed in either"
+            )),
+            _ => Comparison::Replaced(format!(
+                "with uid {known}, but {here} has uid {found} now. It counts as gone. If the cluster was replaced, that is right; \
+                 if not, check the provider block and the workspace before you apply"
+            )),
+        })
+    }
+
     /// Credentials for a program that we start. `token_path` is where a short-lived token would be written.
     pub(crate) async fn tool_access(&self, token_path: &Path) -> Result<ToolAccess, ClusterError> {
         let connection = self.connection().await?;
@@ -132,6 +183,7 @@ impl Cluster {
             Source::Client(client) => {
                 return Ok(Connection {
                     client: client.clone(),
+                    server: self.label.clone(),
                     kubeconfig: Value::Null,
                     tokens: None,
                 });
@@ -164,10 +216,19 @@ impl Cluster {
         config.connect_timeout = Some(CONNECT_TIMEOUT);
         config.read_timeout = Some(READ_TIMEOUT);
         config.reset_reader_on_write = true;
-        let client =
-            build(config, tokens.clone()).map_err(|error| ClusterError::from_kube(&self.label, error))?;
+        let server = config.cluster_url.to_string();
+        let client = build(config, tokens.clone()).map_err(|error| {
+            match (ClusterError::from_kube(&self.label, error), program_in(&written)) {
+                (ClusterError::Setting { problem, .. }, Some(program)) => ClusterError::Setting {
+                    attribute: "exec",
+                    problem: format!("{program}: {problem}"),
+                },
+                (error, _) => error,
+            }
+        })?;
         Ok(Connection {
             client,
+            server,
             kubeconfig: written,
             tokens,
         })
@@ -180,6 +241,16 @@ fn build(config: Config, tokens: Option<Arc<dyn TokenSource>>) -> Result<Client,
         Some(tokens) => builder.with_layer(&BearerLayer::new(tokens)).build(),
         None => builder.build(),
     })
+}
+
+/// The credential plugin that a kubeconfig's current user has.
+fn program_in(kubeconfig: &Value) -> Option<&str> {
+    let named = |list: &str, name: &Value| {
+        let list = kubeconfig[list].as_array()?;
+        list.iter().find(|entry| entry["name"] == *name)
+    };
+    let context = named("contexts", &kubeconfig["current-context"])?;
+    named("users", &context["context"]["user"])?["user"]["exec"]["command"].as_str()
 }
 
 fn parse(kubeconfig: Value) -> Result<Kubeconfig, ClusterError> {
@@ -221,6 +292,26 @@ mod tests {
         };
         let error = Cluster::new(access).uid().await.expect_err("no such file");
         assert!(error.to_string().contains("/nonexistent/config"), "{error}");
+    }
+
+    #[tokio::test]
+    async fn a_missing_credential_plugin_is_named() {
+        let direct = Direct {
+            host: "https://127.0.0.1:1".into(),
+            exec: Some(crate::cluster::Exec {
+                api_version: "client.authentication.k8s.io/v1".into(),
+                command: "/nonexistent/program".into(),
+                args: Vec::new(),
+                env: std::collections::BTreeMap::new(),
+            }),
+            ..Direct::default()
+        };
+        let cluster = Cluster::new(Access::Direct(Box::new(direct)));
+        let error = cluster.uid().await.expect_err("no such program").to_string();
+        assert!(
+            error.contains("exec") && error.contains("/nonexistent/program"),
+            "{error}"
+        );
     }
 
     #[tokio::test]

@@ -3,6 +3,7 @@
 use super::FieldConflict;
 use super::conflict::conflicts;
 use kube::core::Status;
+use std::time::Duration;
 use thiserror::Error;
 
 /// A failed call to a cluster. `Display` names the cluster and the remedy, and never a secret.
@@ -120,6 +121,14 @@ impl ClusterError {
                 reason: status.reason,
                 message: status.message,
             },
+        }
+    }
+
+    /// No answer within `limit`. `cluster` is what messages call the cluster.
+    pub(crate) fn silence(cluster: &str, limit: Duration) -> Self {
+        Self::Unreachable {
+            cluster: cluster.to_owned(),
+            cause: format!("no answer within {} s", limit.as_secs()),
         }
     }
 

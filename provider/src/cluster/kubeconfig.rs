@@ -25,7 +25,7 @@ pub(crate) fn from_direct(direct: &Direct) -> Result<Value, ClusterError> {
     if direct.insecure {
         cluster["insecure-skip-tls-verify"] = json!(true);
     } else if let Some(ca) = &direct.cluster_ca_certificate {
-        cluster["certificate-authority-data"] = json!(pem_base64("cluster_ca_certificate", ca)?);
+        cluster["certificate-authority-data"] = json!(pem_base64("kubernetes.cluster_ca_certificate", ca)?);
     }
     if let Some(name) = &direct.tls_server_name {
         cluster["tls-server-name"] = json!(name);
@@ -35,10 +35,10 @@ pub(crate) fn from_direct(direct: &Direct) -> Result<Value, ClusterError> {
         user["token"] = json!(token.expose());
     }
     if let Some(certificate) = &direct.client_certificate {
-        user["client-certificate-data"] = json!(pem_base64("client_certificate", certificate)?);
+        user["client-certificate-data"] = json!(pem_base64("kubernetes.client_certificate", certificate)?);
     }
     if let Some(key) = &direct.client_key {
-        user["client-key-data"] = json!(pem_base64("client_key", key.expose())?);
+        user["client-key-data"] = json!(pem_base64("kubernetes.client_key", key.expose())?);
     }
     if let Some(exec) = &direct.exec {
         user["exec"] = exec_json(exec);
@@ -107,22 +107,23 @@ fn server_url(host: &str) -> Result<String, ClusterError> {
 
 /// Base64 of PEM, from PEM or from base64 of PEM.
 fn pem_base64(attribute: &'static str, text: &str) -> Result<String, ClusterError> {
+    pem(text)
+        .map(|pem| STANDARD.encode(pem))
+        .map_err(|problem| ClusterError::Setting { attribute, problem })
+}
+
+/// PEM, from PEM or from base64 of PEM.
+pub(crate) fn pem(text: &str) -> Result<String, String> {
     const BEGIN: &str = "-----BEGIN ";
     if text.trim_start().starts_with(BEGIN) {
-        return Ok(STANDARD.encode(text));
+        return Ok(text.to_owned());
     }
     let compact: String = text.split_whitespace().collect();
-    match STANDARD
-        .decode(&compact)
-        .ok()
+    let decoded = STANDARD.decode(&compact).ok();
+    decoded
         .and_then(|bytes| String::from_utf8(bytes).ok())
-    {
-        Some(decoded) if decoded.trim_start().starts_with(BEGIN) => Ok(compact),
-        _ => Err(ClusterError::Setting {
-            attribute,
-            problem: "the value is neither PEM (-----BEGIN ...) nor base64 of PEM".to_owned(),
-        }),
-    }
+        .filter(|decoded| decoded.trim_start().starts_with(BEGIN))
+        .ok_or_else(|| "the value is neither PEM (-----BEGIN ...) nor base64 of PEM".to_owned())
 }
 
 #[cfg(test)]

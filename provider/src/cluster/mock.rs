@@ -74,6 +74,18 @@ impl MockApi {
         }
     }
 
+    /// Serves a namespaced kind to those who discover it.
+    pub(crate) fn serve(&self, api_version: &str, kind: &str, plural: &str) {
+        let resource = json!({
+            "name": plural, "singularName": plural, "namespaced": true, "kind": kind, "verbs": ["get", "list", "patch"],
+        });
+        let path = format!("/apis/{api_version}");
+        self.put(
+            &path,
+            json!({ "kind": "APIResourceList", "groupVersion": api_version, "resources": [resource] }),
+        );
+    }
+
     /// Stops serving a collection.
     pub(crate) fn unserve(&self, collection: &str) {
         self.state().unserved.insert(collection.to_owned());

@@ -18,10 +18,10 @@ mod wait;
 
 pub(crate) use access::{Access, Direct, EksAccess, Exec};
 pub(crate) use bearer::{TokenError, TokenSource};
-pub(crate) use client::{Cluster, EksClusters};
+pub(crate) use client::{ADDRESS, Cluster, Comparison, EksClusters};
 pub(crate) use conflict::FieldConflict;
 pub(crate) use error::ClusterError;
-pub(crate) use kubeconfig::EksEndpoint;
+pub(crate) use kubeconfig::{EksEndpoint, from_direct, pem};
 pub(crate) use objects::{Applied, ApplyOptions, DeletePreconditions, Kind, Objects, uid};
 pub(crate) use secret::Secret;
 pub(crate) use wait::{Ended, Pace, Waiting};

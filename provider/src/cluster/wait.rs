@@ -1,4 +1,6 @@
 //! Waiting for something in a cluster: probing with a deadline, a pace and a cancellation.
+//!
+//! Invariant: a cluster that does not answer holds nobody beyond the deadline.
 
 use std::time::Duration;
 use tokio::time::Instant;
@@ -35,8 +37,12 @@ impl Pace {
     };
 }
 
+/// What a probe gets at least, however near the deadline is.
+const LEAST: Duration = Duration::from_secs(2);
+
 /// One wait: probe, [pause](Waiting::pause), probe again, until a pause says that it has ended. At least one probe is made.
 pub(crate) struct Waiting<'a> {
+    limit: Duration,
     deadline: Instant,
     pause: Duration,
     most: Duration,
@@ -47,6 +53,7 @@ impl<'a> Waiting<'a> {
     /// A wait of at most `limit`, from now on.
     pub(crate) fn new(pace: Pace, limit: Duration, cancel: &'a CancellationToken) -> Self {
         Self {
+            limit,
             deadline: Instant::now() + limit,
             pause: pace.first,
             most: pace.most,
@@ -54,13 +61,27 @@ impl<'a> Waiting<'a> {
         }
     }
 
-    /// Runs a probe that may be dropped half-way, such as a read; `Err` when the core asked to stop meanwhile.
+    /// The whole of it.
+    pub(crate) fn limit(&self) -> Duration {
+        self.limit
+    }
+
+    /// Runs a probe that may be dropped half-way, such as a read; `Err` when the core asked to stop meanwhile, or the deadline
+    /// passed before the answer.
     pub(crate) async fn probe<T>(&self, probe: impl Future<Output = T>) -> Result<T, Ended> {
         tokio::select! {
             biased;
             () = self.cancel.cancelled() => Err(Ended::Cancelled),
-            answer = probe => Ok(answer),
+            answer = self.finish(probe) => answer,
         }
+    }
+
+    /// Runs what should not be dropped half-way, such as a write: a request to stop does not end it, only the deadline does.
+    pub(crate) async fn finish<T>(&self, work: impl Future<Output = T>) -> Result<T, Ended> {
+        let until = self.deadline.max(Instant::now() + LEAST);
+        tokio::time::timeout_at(until, work)
+            .await
+            .map_err(|_| Ended::TimedOut)
     }
 
     /// Waits until the next probe is due; `Err` when there is to be none.
@@ -100,7 +121,15 @@ mod tests {
             Waiting::new(Pace::SLOW, Duration::ZERO, &cancel).pause().await,
             Err(Ended::TimedOut)
         );
+        assert_eq!(
+            Waiting::new(Pace::SLOW, Duration::ZERO, &cancel)
+                .probe(async { 2 })
+                .await,
+            Ok(2),
+            "one probe is made whatever the limit"
+        );
         cancel.cancel();
+        assert_eq!(waiting.finish(async { 3 }).await, Ok(3), "a write is finished");
         assert_eq!(waiting.pause().await, Err(Ended::Cancelled));
         assert_eq!(
             waiting.probe(std::future::pending::<()>()).await,

@@ -1,12 +1,10 @@
 //! Where a chart comes from, and getting it onto this machine.
 
 use super::run::Helm;
-use super::{HelmError, command, embedded};
+use super::{HelmError, OCI, Registries, command, embedded};
 use crate::yaml;
 use std::path::{Path, PathBuf};
-
-/// Scheme of charts in an OCI registry.
-const OCI: &str = "oci://";
+use std::time::Duration;
 
 /// Where a chart comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,12 +51,21 @@ impl ChartSource {
 
     /// The chart's version as far as it is known without a registry: from the `Chart.yaml` of the embedded chart or of a directory.
     pub(crate) fn known_version(&self) -> Option<String> {
+        self.chart_yaml().and_then(|text| text_in(&text, "version"))
+    }
+
+    fn chart_yaml(&self) -> Option<String> {
         match self {
-            Self::Embedded => version_in(embedded::chart_yaml()?),
-            Self::Path(path) => version_in(&std::fs::read_to_string(path.join("Chart.yaml")).ok()?),
+            Self::Embedded => embedded::chart_yaml().map(str::to_owned),
+            Self::Path(path) => std::fs::read_to_string(path.join("Chart.yaml")).ok(),
             // A registry's answer: the version may be a range.
             Self::Oci { .. } => None,
         }
+    }
+
+    /// The chart's name as far as it is known without a registry.
+    pub(crate) fn known_name(&self) -> Option<String> {
+        self.chart_yaml().and_then(|text| text_in(&text, "name"))
     }
 
     /// What changes when the chart's content does: a fingerprint of the embedded chart, or of a directory's files.
@@ -70,8 +77,13 @@ impl ChartSource {
         }
     }
 
-    /// Brings the chart onto this machine: a path that Helm takes as a chart.
-    pub(crate) async fn fetch(&self, helm: &Helm<'_>) -> Result<PathBuf, HelmError> {
+    /// Brings the chart onto this machine: a path that Helm takes as a chart. A registry gets `limit` to give it.
+    pub(crate) async fn fetch(
+        &self,
+        helm: &Helm<'_>,
+        registries: &Registries,
+        limit: Duration,
+    ) -> Result<PathBuf, HelmError> {
         match self {
             Self::Embedded => embedded::unpack(helm.directory()),
             Self::Path(path) => absolute(path),
@@ -80,12 +92,21 @@ impl ChartSource {
                 std::fs::create_dir_all(&directory).map_err(|error| HelmError::Start {
                     cause: error.to_string(),
                 })?;
-                helm.run(&command::pull(
-                    reference,
-                    version.as_deref(),
-                    &directory.to_string_lossy(),
-                ))
-                .await?;
+                let access = registries.prepare(helm.workspace(), reference)?;
+                let place = directory.to_string_lossy();
+                let args = command::pull(reference, version.as_deref(), &place, &access);
+                let limit = limit.max(Duration::from_secs(1));
+                // Dropped half-way, Helm is killed; it has changed nothing yet.
+                match tokio::time::timeout(limit, helm.run(&args)).await {
+                    Ok(pulled) => drop(pulled?),
+                    Err(_) => {
+                        return Err(HelmError::Chart(format!(
+                            "{reference} was not there after {} s. Check that this machine may reach the registry, or allow more time with \
+                             timeout",
+                            limit.as_secs()
+                        )));
+                    }
+                }
                 archive_in(&directory)
                     .ok_or_else(|| HelmError::Chart(format!("{reference} was pulled but holds no chart")))
             }
@@ -93,9 +114,9 @@ impl ChartSource {
     }
 }
 
-fn version_in(chart_yaml: &str) -> Option<String> {
+fn text_in(chart_yaml: &str, key: &str) -> Option<String> {
     let chart: serde_json::Value = yaml::parse(chart_yaml).ok()?;
-    chart["version"].as_str().map(str::to_owned)
+    chart[key].as_str().map(str::to_owned)
 }
 
 fn absolute(path: &Path) -> Result<PathBuf, HelmError> {

@@ -1,5 +1,6 @@
 //! The arguments of the Helm commands, as data. No secret is ever among them.
 
+use super::registry::PullAccess;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -125,11 +126,26 @@ impl Uninstall {
 }
 
 /// `helm pull` of an OCI reference into `directory`.
-pub(super) fn pull(reference: &str, version: Option<&str>, directory: &str) -> Vec<String> {
+pub(super) fn pull(
+    reference: &str,
+    version: Option<&str>,
+    directory: &str,
+    access: &PullAccess,
+) -> Vec<String> {
+    let PullAccess {
+        ca_file,
+        insecure,
+        plain_http,
+    } = access;
     let mut args = words(&["pull", reference, "--destination", directory]);
     if let Some(version) = version {
         args.extend(words(&["--version", version]));
     }
+    if let Some(file) = ca_file {
+        args.extend(words(&["--ca-file", &file.to_string_lossy()]));
+    }
+    flag(&mut args, *insecure, "--insecure-skip-tls-verify");
+    flag(&mut args, *plain_http, "--plain-http");
     args
 }
 
@@ -200,8 +216,17 @@ mod tests {
             "uninstall r --namespace n --ignore-not-found --timeout=1s --wait --cascade=foreground"
         );
         assert_eq!(
-            pull("oci://r/c", Some("1.0"), "/d").join(" "),
+            pull("oci://r/c", Some("1.0"), "/d", &PullAccess::default()).join(" "),
             "pull oci://r/c --destination /d --version 1.0"
+        );
+        let access = PullAccess {
+            ca_file: Some("/ca".into()),
+            insecure: true,
+            plain_http: true,
+        };
+        assert_eq!(
+            pull("oci://r/c", None, "/d", &access).join(" "),
+            "pull oci://r/c --destination /d --ca-file /ca --insecure-skip-tls-verify --plain-http"
         );
     }
 }

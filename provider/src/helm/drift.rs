@@ -156,10 +156,12 @@ fn is_server_owned(path: &str, key: &str) -> bool {
     }
 }
 
-/// A short form of a value; the content of a Secret is never shown.
+/// A short form of a value. Where a chart puts what is secret, it is not shown: the content of Secrets and ConfigMaps, and the
+/// environment of containers.
 fn show(path: &str, value: &Value) -> String {
     const LONGEST: usize = 60;
-    if path.starts_with("data.") || path.starts_with("stringData.") {
+    let content = ["data.", "stringData.", "binaryData."];
+    if content.iter().any(|start| path.starts_with(start)) || path.contains(".env[") {
         return "(content)".to_owned();
     }
     let text = match value {
@@ -219,6 +221,12 @@ mod tests {
             &json!({ "data": { "password": "bmV3" } }),
         );
         assert_eq!(text.as_deref(), Some("data.password: (content), not (content)"));
+        let env =
+            |value: &str| json!({ "spec": { "containers": [{ "env": [{ "name": "P", "value": value }] }] } });
+        assert_eq!(
+            describe(&env("old"), &env("new")).as_deref(),
+            Some("spec.containers[0].env[0].value: (content), not (content)")
+        );
         let many: serde_json::Map<String, Value> = (0..20).map(|n| (format!("k{n}"), json!(n))).collect();
         let text = describe(&Value::Object(many), &json!({})).expect("a difference");
         assert!(text.ends_with("and 12 more"), "{text}");

@@ -26,7 +26,7 @@ pub(crate) enum HelmError {
     Failed { verb: String, message: String },
     /// The core asked to stop; Helm was told to end, and ended.
     #[error(
-        "stopped on request while helm {verb} ran; the release is as far as Helm got, and the next apply continues from there"
+        "stopped on request while helm {verb} ran; the release is as far as Helm got. Run the same command again to go on"
     )]
     Cancelled { verb: String },
     /// The chart cannot be used.
@@ -35,6 +35,9 @@ pub(crate) enum HelmError {
     /// The release is someone else's, or someone works on it.
     #[error("{0}")]
     Taken(String),
+    /// The settings of a registry cannot be used.
+    #[error("{problem}")]
+    Registry { problem: String },
     /// A values document is malformed.
     #[error("values: {0}")]
     Values(String),

@@ -1,4 +1,5 @@
-//! Who works on a release: written as a label of the revision, so that a later run knows whether that process still lives.
+//! Who works on a release: written as a label of the revision, so that a later run knows whether that process still lives, or the
+//! Helm that it started.
 
 use sha2::{Digest as _, Sha256};
 use std::fs;
@@ -41,13 +42,23 @@ impl Owner {
         })
     }
 
-    /// Whether that process has ended; `None` when it ran elsewhere or the system does not say.
+    /// Whether that process has ended, and the Helm that it started; `None` when it ran elsewhere or the system does not say.
     pub(crate) fn has_ended(&self) -> Option<bool> {
         if self.machine != machine() || self.started == "0" || start_of(std::process::id()).is_none() {
             return None;
         }
-        Some(start_of(self.pid).as_deref() != Some(&self.started))
+        let works = start_of(self.pid).as_deref() == Some(&self.started);
+        Some(!works && !is_word_of_a_process(&format!("{RUN_LABEL}={}", self.label())))
     }
+}
+
+/// Whether a running process was given this word: a Helm that has outlived its provider still carries the label.
+fn is_word_of_a_process(word: &str) -> bool {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let lines = entries.filter_map(|entry| fs::read(entry.path().join("cmdline")).ok());
+    lines
+        .into_iter()
+        .any(|line| line.split(|byte| *byte == 0).any(|it| it == word.as_bytes()))
 }
 
 /// A short name of this machine that tells nothing about it.
@@ -84,6 +95,20 @@ mod tests {
             .has_ended(),
             Some(true)
         );
+        let orphan = Owner {
+            started: "2".into(),
+            ..me.clone()
+        };
+        let mut helm = std::process::Command::new("sh")
+            .args(["-c", "read line", "helm"])
+            .arg(format!("{RUN_LABEL}={}", orphan.label()))
+            .stdin(std::process::Stdio::piped())
+            .spawn()
+            .expect("sh runs");
+        assert_eq!(orphan.has_ended(), Some(false), "its Helm runs on");
+        drop(helm.stdin.take());
+        helm.wait().expect("it is ours");
+        assert_eq!(orphan.has_ended(), Some(true));
         assert_eq!(
             Owner {
                 machine: "elsewhere".into(),

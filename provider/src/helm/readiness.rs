@@ -108,10 +108,19 @@ fn workload_reason(live: &Value) -> Option<String> {
             number(&status["availableReplicas"]),
         ),
     };
-    if updated >= wanted && ready >= wanted {
+    // While new pods of a Deployment are not ready, the old ones stay, and count as available.
+    let old = match kind {
+        "Deployment" => (number(&status["replicas"]) - updated).max(0),
+        _ => 0,
+    };
+    if updated >= wanted && ready >= wanted && old == 0 {
         return None;
     }
-    let mut text = format!("{kind} {name}: {ready} of {wanted} pods ready, {updated} of them new");
+    let mut text = if old > 0 {
+        format!("{kind} {name}: {ready} of {wanted} pods ready, and {old} of the old ones still there")
+    } else {
+        format!("{kind} {name}: {ready} of {wanted} pods ready, {updated} of them new")
+    };
     for condition in status["conditions"].as_array().into_iter().flatten() {
         let (kind, state) = (&condition["type"], &condition["status"]);
         let bad =
@@ -265,6 +274,15 @@ mod tests {
                 Some(text) => assert!(got.as_deref().is_some_and(|got| got.contains(text)), "{got:?}"),
             }
         }
+        // A rolling update whose new pod does not get ready: the old ones make it look available.
+        let mut rolling = deployment(3, 3, 2, 2);
+        rolling["status"]["replicas"] = json!(3);
+        let got = workload_reason(&rolling);
+        assert!(
+            got.as_deref()
+                .is_some_and(|got| got.contains("1 of the old ones still there")),
+            "{got:?}"
+        );
         let daemons = json!({ "kind": "DaemonSet", "metadata": {}, "status": {} });
         assert_eq!(
             workload_reason(&daemons),

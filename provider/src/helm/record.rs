@@ -87,6 +87,12 @@ impl Record {
         Ok(Self { json })
     }
 
+    /// A record as a test wants it.
+    #[cfg(test)]
+    pub(crate) fn made_of(json: Value) -> Self {
+        Self { json }
+    }
+
     /// The Secret's key `release`, before Kubernetes' own base64.
     pub(crate) fn encode(&self) -> Result<Vec<u8>, HelmError> {
         let unwritable = |cause: String| HelmError::Record {
@@ -143,6 +149,13 @@ impl Record {
     /// The rendered objects, YAML documents.
     pub(crate) fn manifest(&self) -> &str {
         self.json["manifest"].as_str().unwrap_or_default()
+    }
+
+    /// The chart's name.
+    pub(crate) fn chart_name(&self) -> &str {
+        self.json["chart"]["metadata"]["name"]
+            .as_str()
+            .unwrap_or_default()
     }
 
     /// The chart's version.

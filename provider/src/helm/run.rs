@@ -12,9 +12,28 @@ use tokio_util::sync::CancellationToken;
 /// Time for Helm to end after it was asked to, before it is killed. It needs some to record the release as failed.
 const END_WITHIN: Duration = Duration::from_secs(15);
 
+/// A Helm to run.
+pub(crate) enum Program {
+    /// A file on this machine.
+    File(PathBuf),
+    /// One in memory.
+    #[cfg(test)]
+    Fake(std::sync::Arc<super::FakeHelm>),
+}
+
+impl Program {
+    fn path(&self) -> &Path {
+        match self {
+            Self::File(path) => path,
+            #[cfg(test)]
+            Self::Fake(_) => Path::new("(fake)"),
+        }
+    }
+}
+
 /// The Helm program in a workspace.
 pub(crate) struct Helm<'a> {
-    program: PathBuf,
+    program: Program,
     workspace: &'a Workspace,
     cancel: &'a CancellationToken,
 }
@@ -22,7 +41,7 @@ pub(crate) struct Helm<'a> {
 impl<'a> Helm<'a> {
     /// A Helm 4 program; another version is an error.
     pub(crate) async fn open(
-        program: PathBuf,
+        program: Program,
         workspace: &'a Workspace,
         cancel: &'a CancellationToken,
     ) -> Result<Self, HelmError> {
@@ -32,7 +51,7 @@ impl<'a> Helm<'a> {
             cancel,
         };
         let version = helm.run(&command::version()).await?;
-        check_version(&helm.program, &version)?;
+        check_version(helm.program.path(), &version)?;
         Ok(helm)
     }
 
@@ -40,10 +59,14 @@ impl<'a> Helm<'a> {
     ///
     /// A cancellation is passed on to Helm as SIGTERM, so that it can record what it did.
     pub(crate) async fn run(&self, args: &[String]) -> Result<String, HelmError> {
+        #[cfg(test)]
+        if let Program::Fake(fake) = &self.program {
+            return fake.run(args);
+        }
         let verb = args.first().cloned().unwrap_or_default();
-        tracing::debug!(program = %self.program.display(), ?args, "running helm");
+        tracing::debug!(program = %self.program.path().display(), ?args, "running helm");
         let child = self.spawn(args).map_err(|error| HelmError::Start {
-            cause: format!("{}: {error}", self.program.display()),
+            cause: format!("{}: {error}", self.program.path().display()),
         })?;
         let pid = child.id();
         let output = child.wait_with_output();
@@ -70,7 +93,7 @@ impl<'a> Helm<'a> {
     }
 
     fn spawn(&self, args: &[String]) -> std::io::Result<Child> {
-        let mut command = Command::new(&self.program);
+        let mut command = Command::new(self.program.path());
         command
             .args(args)
             .env_clear()
@@ -89,6 +112,11 @@ impl<'a> Helm<'a> {
     /// The directory that commands run in.
     pub(crate) fn directory(&self) -> &Path {
         self.workspace.path()
+    }
+
+    /// What commands run in.
+    pub(super) fn workspace(&self) -> &Workspace {
+        self.workspace
     }
 }
 
@@ -117,13 +145,38 @@ fn failure(stderr: &[u8], stdout: &[u8]) -> String {
     } else {
         lines.join("\n")
     };
-    if text.contains("conflict with") {
-        text.push_str(
-            "\nSomeone else manages these fields. Leave them to them (take them out of the values), or set \
-             force_conflicts = true to take them over",
-        );
+    if let Some(remedy) = remedy(&text) {
+        text.push('\n');
+        text.push_str(remedy);
     }
     text
+}
+
+/// What to do about a failure that Helm tells in its own words.
+fn remedy(text: &str) -> Option<&'static str> {
+    let has = |words: &str| text.contains(words);
+    if has("conflict with") {
+        return Some(
+            "Someone else manages these fields. Leave them to them (take them out of the values), or set force_conflicts = true to take \
+             them over",
+        );
+    }
+    if has("server gave HTTP response to HTTPS client") {
+        return Some(
+            "The registry speaks plain HTTP. Set plain_http = true for it in the provider's registries",
+        );
+    }
+    if has("certificate signed by unknown authority") || has("failed to verify certificate") {
+        return Some(
+            "The registry's certificate is not trusted here. Set ca_certificate for it in the provider's registries",
+        );
+    }
+    if (has("401") && has("nauthorized")) || has("basic credential not found") || has("403: denied") {
+        return Some(
+            "The registry asks for a login. Set username and password for it in the provider's registries, or registry_config_path",
+        );
+    }
+    None
 }
 
 #[cfg(all(test, unix))]
@@ -154,12 +207,25 @@ mod tests {
             ),
         );
         let (workspace, cancel) = (Workspace::new().expect("a directory"), CancellationToken::new());
-        let helm = Helm::open(program, &workspace, &cancel).await.expect("Helm 4");
+        let helm = Helm::open(Program::File(program), &workspace, &cancel)
+            .await
+            .expect("Helm 4");
         assert_eq!(helm.run(&["ok".into()]).await.expect("works"), "fine\n");
         let error = helm.run(&["upgrade".into()]).await.expect_err("fails");
         assert_eq!(error.to_string(), "helm upgrade failed: no chart");
-        let text = failure(b"Error: conflict with \"kubectl\": .spec.replicas", b"");
-        assert!(text.contains("force_conflicts"), "{text}");
+        for (said, told) in [
+            ("conflict with \"kubectl\": .spec.replicas", "force_conflicts"),
+            (
+                "http: server gave HTTP response to HTTPS client",
+                "plain_http = true",
+            ),
+            ("tls: failed to verify certificate: x509", "ca_certificate"),
+            ("response status code 401: unauthorized", "username and password"),
+        ] {
+            let text = failure(format!("Error: {said}").as_bytes(), b"");
+            assert!(text.starts_with(said) && text.contains(told), "{text}");
+        }
+        assert_eq!(failure(b"Error: chart not found", b""), "chart not found");
     }
 
     #[tokio::test]
@@ -174,7 +240,9 @@ mod tests {
         );
         let program = script(dir.path(), &body);
         let (workspace, cancel) = (Workspace::new().expect("a directory"), CancellationToken::new());
-        let helm = Helm::open(program, &workspace, &cancel).await.expect("Helm 4");
+        let helm = Helm::open(Program::File(program), &workspace, &cancel)
+            .await
+            .expect("Helm 4");
         let args = ["upgrade".to_owned()];
         let stop = async {
             while !ready.exists() {
@@ -192,7 +260,7 @@ mod tests {
         let dir = tempfile::tempdir().expect("a directory");
         let program = script(dir.path(), "echo v3.19.0");
         let (workspace, cancel) = (Workspace::new().expect("a directory"), CancellationToken::new());
-        let error = Helm::open(program, &workspace, &cancel)
+        let error = Helm::open(Program::File(program), &workspace, &cancel)
             .await
             .err()
             .expect("not Helm 4");

@@ -10,7 +10,7 @@ pub(crate) struct Found {
     pub status: Status,
     /// Number of that revision.
     pub revision: u32,
-    /// Whether our provider made that revision.
+    /// Whether our provider made that revision, with what is asked for now.
     pub ours: bool,
     /// Whether the process that worked on it is known to have ended; `None` when that cannot be known.
     pub worker_ended: Option<bool>,

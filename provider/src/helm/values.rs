@@ -44,6 +44,11 @@ pub(crate) fn merge_values(documents: &[Value], set: &[SetValue]) -> Result<Valu
     Ok(merged)
 }
 
+/// What is wrong with the name of a setting.
+pub(crate) fn check_name(name: &str) -> Result<(), String> {
+    parse_path(name).map(drop)
+}
+
 /// Reads one YAML document of values.
 pub(crate) fn parse_document(text: &str) -> Result<Value, HelmError> {
     if text.trim().is_empty() {

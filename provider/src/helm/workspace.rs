@@ -21,6 +21,9 @@ pub(crate) struct Workspace {
 }
 
 impl Workspace {
+    /// The file in it that Helm reads registry logins from.
+    pub(super) const REGISTRY_CONFIG: &'static str = "registry.json";
+
     /// Makes the directory.
     pub(crate) fn new() -> Result<Self, HelmError> {
         let mut builder = tempfile::Builder::new();
@@ -40,7 +43,7 @@ impl Workspace {
     pub(crate) async fn connect(&mut self, cluster: &Cluster) -> Result<(), HelmError> {
         let token_path = self.path().join("token");
         let access = cluster.tool_access(&token_path).await?;
-        self.write_secret("kubeconfig", access.kubeconfig.to_string().as_bytes())?;
+        self.write("kubeconfig", access.kubeconfig.to_string().as_bytes())?;
         if let Some(tokens) = access.tokens {
             write_token(&*tokens, &token_path).await?;
             self.refresher = Some(tokio::spawn(keep_fresh(tokens, token_path)));
@@ -51,10 +54,11 @@ impl Workspace {
     /// Writes values as a file and answers its path.
     pub(crate) fn write_values(&self, values: &Value) -> Result<PathBuf, HelmError> {
         // JSON is YAML.
-        self.write_secret("values.yaml", values.to_string().as_bytes())
+        self.write("values.yaml", values.to_string().as_bytes())
     }
 
-    fn write_secret(&self, name: &str, content: &[u8]) -> Result<PathBuf, HelmError> {
+    /// Writes a file that the owner alone may read, and answers its path.
+    pub(super) fn write(&self, name: &str, content: &[u8]) -> Result<PathBuf, HelmError> {
         let path = self.path().join(name);
         write_private(&path, content).map_err(start)?;
         Ok(path)
@@ -90,7 +94,7 @@ fn environment(inherited: impl Iterator<Item = (String, String)>, dir: &Path) ->
         ("HELM_CACHE_HOME", "cache"),
         ("HELM_DATA_HOME", "data"),
         ("HELM_PLUGINS", "plugins"),
-        ("HELM_REGISTRY_CONFIG", "registry.json"),
+        ("HELM_REGISTRY_CONFIG", Workspace::REGISTRY_CONFIG),
         ("HELM_REPOSITORY_CONFIG", "repositories.yaml"),
         ("HELM_REPOSITORY_CACHE", "repository"),
         ("HELM_CONTENT_CACHE", "content"),

@@ -1,51 +1,53 @@
 //! Creating and changing: server-side apply, then a look at readiness.
 
 use super::check::attribute_path;
-use super::custom::{Custom, object_of};
-use super::live::{Existing, Ready, Target, is_ready};
-use crate::cluster::{ApplyOptions, ClusterError, FieldConflict, uid};
+use super::custom::{Custom, Limits, object_of};
+use super::identity::ObjectIdentity;
+use super::live::{Ready, Target, is_ready};
+use super::read::other_cluster;
+use crate::cluster::{ADDRESS, ApplyOptions, ClusterError, FieldConflict, uid};
 use crate::provider::Joiner;
 use crate::report;
 use joiner_api::rules::{JsonPath, Segment};
 use std::time::Duration;
-use tfplugin::{
-    ApplyRequest, Context, Diagnostic, Diagnostics, Field, Identity, State, Timeouts, timeout_or,
-};
+use tfplugin::{ApplyRequest, Context, Diagnostic, Diagnostics, Field, State, timeout_or};
 
 /// How long an apply with its wait may take.
 const LIMIT: Duration = Duration::from_secs(10 * 60);
 
-/// Creates the object. One that exists and that we never applied is refused unless `adopt` is set.
-pub(crate) async fn create<M: Custom, I: Identity>(
+/// Creates the object. One that exists is refused unless `adopt` is set, or a killed run of this very configuration left it.
+pub(crate) async fn create<M: Custom>(
     ctx: &Context<Joiner>,
-    request: ApplyRequest<M, I>,
-) -> Result<State<M, I>, Diagnostics> {
+    request: ApplyRequest<M, ObjectIdentity>,
+) -> Result<State<M, ObjectIdentity>, Diagnostics> {
     let data = ctx.ready()?;
     let common = request.planned.common();
-    let existing = if common.adopt.known().copied().unwrap_or(false) {
-        Existing::Adopt
-    } else {
-        Existing::Refuse
-    };
     let target = Target {
         cluster: data.cluster()?,
         kind: M::kind(),
         name: common.name(),
     };
-    target
-        .check_existing(&data.field_manager, existing)
-        .await
-        .map_err(|error| report::cluster(&error))?;
-    let limit = timeout_or(common.timeouts, |timeouts: &Timeouts| &timeouts.create, LIMIT);
+    let limit = timeout_or(&common.timeouts, |limits: &Limits| &limits.create, LIMIT);
+    let mut waiting = Target::patience(limit, ctx.cancellation());
+    if !common.adopt.known().copied().unwrap_or(false) {
+        let object = object_of(&request.planned)?;
+        target
+            .check_existing(&object.json, &options(&data, &request.planned), &mut waiting)
+            .await
+            .map_err(|error| explain::<M>(common.name(), &error))?;
+    }
     apply(ctx, &data, request, limit).await
 }
 
 /// Changes the object, or puts it into a cluster that was replaced.
-pub(crate) async fn update<M: Custom, I: Identity>(
+pub(crate) async fn update<M: Custom>(
     ctx: &Context<Joiner>,
-    request: ApplyRequest<M, I>,
-) -> Result<State<M, I>, Diagnostics> {
+    prior: State<M, ObjectIdentity>,
+    request: ApplyRequest<M, ObjectIdentity>,
+) -> Result<State<M, ObjectIdentity>, Diagnostics> {
     let data = ctx.ready()?;
+    // A plan without a refresh has not looked at the cluster.
+    other_cluster(data.cluster()?, &prior).await?;
     let common = request.planned.common();
     let target = Target {
         cluster: data.cluster()?,
@@ -65,20 +67,19 @@ pub(crate) async fn update<M: Custom, I: Identity>(
             ));
         }
     }
-    let limit = timeout_or(common.timeouts, |timeouts: &Timeouts| &timeouts.update, LIMIT);
+    let limit = timeout_or(&common.timeouts, |limits: &Limits| &limits.update, LIMIT);
     apply(ctx, &data, request, limit).await
 }
 
-async fn apply<M: Custom, I: Identity>(
+async fn apply<M: Custom>(
     ctx: &Context<Joiner>,
     data: &Joiner,
-    request: ApplyRequest<M, I>,
+    request: ApplyRequest<M, ObjectIdentity>,
     limit: Duration,
-) -> Result<State<M, I>, Diagnostics> {
+) -> Result<State<M, ObjectIdentity>, Diagnostics> {
     let ApplyRequest {
         mut planned,
-        private,
-        identity,
+        mut private,
         ..
     } = request;
     let object = object_of(&planned)?;
@@ -88,20 +89,12 @@ async fn apply<M: Custom, I: Identity>(
         kind: M::kind(),
         name: &name,
     };
-    let options = ApplyOptions {
-        field_manager: data.field_manager.clone(),
-        force_conflicts: planned
-            .common()
-            .force_conflicts
-            .known()
-            .copied()
-            .unwrap_or(data.force_conflicts),
-        dry_run: false,
-    };
+    let options = options(data, &planned);
+    let mut waiting = Target::patience(limit, ctx.cancellation());
     let applied = target
-        .apply(&object.json, &options, ctx.cancellation())
+        .apply(&object.json, &options, &mut waiting)
         .await
-        .map_err(|error| explain::<M>(&error))?;
+        .map_err(|error| explain::<M>(&name, &error))?;
     let Some(mut live) = applied else {
         return Err(Diagnostics::error(
             format!("{} {name} was not applied", M::kind().kind()),
@@ -109,7 +102,10 @@ async fn apply<M: Custom, I: Identity>(
         ));
     };
     let cluster_uid = target.cluster.uid().await.ok().flatten().map(str::to_owned);
-    if let Some(wait) = planned.common().wait() {
+    if let Ok(address) = target.cluster.address().await {
+        private.set(ADDRESS, &address)?;
+    }
+    if let Some(wait) = planned.common().wait(M::WAIT) {
         match target.wait_ready(wait.min(limit), ctx.cancellation()).await {
             Ok((ready, found)) => {
                 live = found.unwrap_or(live);
@@ -123,15 +119,24 @@ async fn apply<M: Custom, I: Identity>(
     }
     data.saw(&M::kind(), &name, uid(&live));
     let computed = planned.common_mut();
-    *computed.id = Field::Known(name);
-    *computed.uid = Field::from_option(uid(&live).map(str::to_owned));
-    *computed.cluster_uid = Field::from_option(cluster_uid);
-    *computed.ready = Field::Known(is_ready(&live));
+    computed.id = Field::Known(name);
+    computed.uid = Field::from_option(uid(&live).map(str::to_owned));
+    computed.cluster_uid = Field::from_option(cluster_uid);
+    computed.ready = Field::Known(is_ready(&live));
     Ok(State {
+        identity: ObjectIdentity::of(&planned.common().name),
         model: planned,
         private,
-        identity,
     })
+}
+
+fn options<M: Custom>(data: &Joiner, planned: &M) -> ApplyOptions {
+    let force = planned.common().force_conflicts.known().copied();
+    ApplyOptions {
+        field_manager: data.field_manager.clone(),
+        force_conflicts: force.unwrap_or(data.force_conflicts),
+        dry_run: false,
+    }
 }
 
 /// An object that is not ready is a warning: an error would taint it, and the next apply would drain its nodes.
@@ -156,10 +161,15 @@ fn report_readiness<M: Custom>(ctx: &Context<Joiner>, name: &str, wait: Duration
     }
 }
 
-/// The diagnostics of a failed apply: each conflict at its attribute.
-fn explain<M: Custom>(error: &ClusterError) -> Diagnostics {
-    let ClusterError::Conflict(conflicts) = error else {
-        return report::cluster(error);
+/// The diagnostics of a failed apply: each conflict at its attribute; what an outage has kept from being done.
+fn explain<M: Custom>(name: &str, error: &ClusterError) -> Diagnostics {
+    let conflicts = match error {
+        ClusterError::Conflict(conflicts) => conflicts,
+        error if error.is_transient() => {
+            let what = format!("{} {name} was not applied", M::kind().kind());
+            return Diagnostics::error(what, error.to_string());
+        }
+        error => return report::cluster(error),
     };
     conflicts
         .iter()

@@ -2,7 +2,7 @@
 
 use super::custom::{Custom, object_of};
 use super::respell::{Extent, respell};
-use crate::resources::{Ec2NodeClass, NodePool};
+use crate::resources::{Ec2NodeClass, NodeOverlay, NodePool};
 use serde_json::{Map, Value as Json, json};
 use tfplugin::json::{JsonStep, from_json};
 
@@ -50,6 +50,7 @@ fn check<M: Custom>(kind: &str) {
 fn every_field_has_an_attribute() {
     check::<NodePool>("NodePool");
     check::<Ec2NodeClass>("EC2NodeClass");
+    check::<NodeOverlay>("NodeOverlay");
 }
 
 #[test]
@@ -66,7 +67,7 @@ fn every_known_default_is_planned() {
         }
     }
     let mut found = Map::new();
-    for kind in ["NodePool", "EC2NodeClass"] {
+    for kind in ["NodePool", "EC2NodeClass", "NodeOverlay"] {
         defaults(&spec_schema(kind), kind, &mut found);
     }
     // Each has its twin as a default of an attribute in the resources' schema files.

@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 use tfplugin::json::{JsonDocument, JsonStep, to_json};
 use tfplugin::validate::{duration, parse_duration};
-use tfplugin::{Diagnostics, Field, Model, Timeouts};
+use tfplugin::{Diagnostics, Field, Model};
 
-/// How to wait for readiness when nothing is said.
+/// How long to wait for readiness when nothing is said.
 const WAIT: Duration = Duration::from_secs(60);
 
 /// How to wait for the object after a change.
@@ -31,14 +31,17 @@ pub(crate) trait Custom: Model + Default + PartialEq {
     /// The kind as the API server has it.
     fn kind() -> Kind;
 
-    /// The label selector of the NodeClaims that must go before an object of this name.
-    fn claims(name: &str) -> String;
+    /// The label selector of the NodeClaims that must go before an object of this name; `None` when none must.
+    fn claims(name: &str) -> Option<String>;
 
     /// The attributes that every such resource has.
-    fn common(&self) -> Common<'_>;
+    fn common(&self) -> &Common;
 
     /// The same, to be changed.
-    fn common_mut(&mut self) -> CommonMut<'_>;
+    fn common_mut(&mut self) -> &mut Common;
+
+    /// How long to wait for readiness when nothing is said.
+    const WAIT: Option<Duration> = Some(WAIT);
 
     /// Fills in what a plan will: a configuration is checked before its defaults are known to it.
     fn complete(&mut self) {}
@@ -54,106 +57,68 @@ pub(crate) trait Custom: Model + Default + PartialEq {
     }
 }
 
-/// Attributes of every resource of a [`Custom`] kind.
-pub(crate) struct Common<'a> {
-    pub name: &'a Field<String>,
-    pub labels: &'a Field<BTreeMap<String, String>>,
-    pub annotations: &'a Field<BTreeMap<String, String>>,
-    pub wait: &'a Field<Wait>,
-    pub adopt: &'a Field<bool>,
-    pub force_conflicts: &'a Field<bool>,
-    pub timeouts: &'a Field<Timeouts>,
-    pub uid: &'a Field<String>,
-    pub cluster_uid: &'a Field<String>,
+/// Time limits of the operations, such as `30m`.
+#[derive(Clone, Debug, Default, PartialEq, Model)]
+pub(crate) struct Limits {
+    /// How long a create may take, its wait included (10 minutes).
+    #[tf(validate = duration)]
+    pub create: Field<String>,
+    /// How long an update may take, its wait included (10 minutes).
+    #[tf(validate = duration)]
+    pub update: Field<String>,
+    /// How long a delete may take, the draining of nodes included (30 minutes).
+    #[tf(validate = duration)]
+    pub delete: Field<String>,
 }
 
-/// The same, to be changed.
-pub(crate) struct CommonMut<'a> {
-    pub name: &'a mut Field<String>,
-    pub labels: &'a mut Field<BTreeMap<String, String>>,
-    pub annotations: &'a mut Field<BTreeMap<String, String>>,
-    pub wait: &'a mut Field<Wait>,
-    pub adopt: &'a mut Field<bool>,
-    pub force_conflicts: &'a mut Field<bool>,
-    pub timeouts: &'a mut Field<Timeouts>,
-    pub id: &'a mut Field<String>,
-    pub uid: &'a mut Field<String>,
-    pub cluster_uid: &'a mut Field<String>,
-    pub ready: &'a mut Field<bool>,
+/// The attributes of every resource of a [`Custom`] kind.
+#[derive(Clone, Debug, Default, PartialEq, Model)]
+pub(crate) struct Common {
+    /// Name of the object; also the import ID. A change replaces it.
+    #[tf(json_skip, required, requires_replace)]
+    pub name: Field<String>,
+    /// Labels of the object itself.
+    #[tf(json_skip)]
+    pub labels: Field<BTreeMap<String, String>>,
+    /// Annotations of the object itself.
+    #[tf(json_skip)]
+    pub annotations: Field<BTreeMap<String, String>>,
+    /// How to wait for the object after a change.
+    #[tf(json_skip)]
+    pub wait: Field<Wait>,
+    /// Take over an object of this name that exists but is not in the state, instead of an error.
+    #[tf(json_skip, default = false)]
+    pub adopt: Field<bool>,
+    /// Take over fields that other field managers own, instead of an error that names them. The provider's setting when left out.
+    #[tf(json_skip)]
+    pub force_conflicts: Field<bool>,
+    /// Time limits of the operations.
+    #[tf(json_skip)]
+    pub timeouts: Field<Limits>,
+    /// The same as `name`.
+    #[tf(json_skip, use_state_for_unknown, computed)]
+    pub id: Field<String>,
+    /// The uid that the API server gave the object.
+    #[tf(json_skip, use_state_for_unknown, computed)]
+    pub uid: Field<String>,
+    /// The cluster's identity: the uid of its namespace `kube-system`. Null when it may not be read.
+    #[tf(json_skip, use_state_for_unknown, computed)]
+    pub cluster_uid: Field<String>,
+    /// Whether the object was ready when it was last looked at.
+    #[tf(json_skip, computed)]
+    pub ready: Field<bool>,
 }
 
-/// Implements [`Custom::common`] and [`Custom::common_mut`] for a model with these attributes.
-macro_rules! common_fields {
-    () => {
-        fn common(&self) -> $crate::objects::Common<'_> {
-            let Self {
-                name,
-                labels,
-                annotations,
-                wait,
-                adopt,
-                force_conflicts,
-                timeouts,
-                uid,
-                cluster_uid,
-                ..
-            } = self;
-            $crate::objects::Common {
-                name,
-                labels,
-                annotations,
-                wait,
-                adopt,
-                force_conflicts,
-                timeouts,
-                uid,
-                cluster_uid,
-            }
-        }
-
-        fn common_mut(&mut self) -> $crate::objects::CommonMut<'_> {
-            let Self {
-                name,
-                labels,
-                annotations,
-                wait,
-                adopt,
-                force_conflicts,
-                timeouts,
-                id,
-                uid,
-                cluster_uid,
-                ready,
-                ..
-            } = self;
-            $crate::objects::CommonMut {
-                name,
-                labels,
-                annotations,
-                wait,
-                adopt,
-                force_conflicts,
-                timeouts,
-                id,
-                uid,
-                cluster_uid,
-                ready,
-            }
-        }
-    };
-}
-pub(crate) use common_fields;
-
-impl<'a> Common<'a> {
+impl Common {
     /// The object's name, "" while it is unknown.
-    pub(crate) fn name(&self) -> &'a str {
+    pub(crate) fn name(&self) -> &str {
         self.name.as_str().unwrap_or_default()
     }
 
-    /// How long to wait for readiness; `None` when not at all.
-    pub(crate) fn wait(&self) -> Option<Duration> {
+    /// How long to wait for readiness; `None` when not at all, `unsaid` when nothing is said.
+    pub(crate) fn wait(&self, unsaid: Option<Duration>) -> Option<Duration> {
         let Some(wait) = self.wait.known() else {
-            return Some(WAIT);
+            return unsaid;
         };
         let limit = wait
             .timeout

@@ -1,24 +1,29 @@
 //! Deleting: dependants first, and not done before the object is gone.
 
-use super::custom::Custom;
+use super::custom::{Custom, Limits};
+use super::identity::ObjectIdentity;
 use super::live::{Removal, Target};
 use super::read::other_cluster;
 use crate::provider::Joiner;
 use crate::report;
 use std::time::Duration;
-use tfplugin::{Context, Diagnostic, Diagnostics, Timeouts, timeout_or};
+use tfplugin::{Context, Diagnostic, Diagnostics, State, timeout_or};
 
 /// How long a deletion may take: nodes are drained in it.
 const LIMIT: Duration = Duration::from_secs(30 * 60);
 
 /// Deletes the object and waits until it is gone.
-pub(crate) async fn delete<M: Custom>(ctx: &Context<Joiner>, model: &M) -> Result<(), Diagnostics> {
+pub(crate) async fn delete<M: Custom>(
+    ctx: &Context<Joiner>,
+    state: State<M, ObjectIdentity>,
+) -> Result<(), Diagnostics> {
+    let model = &state.model;
     let data = ctx.ready()?;
     let cluster = data.cluster()?;
     let common = model.common();
     let name = common.name();
     let kind = M::kind();
-    if let Some(warning) = other_cluster(cluster, model).await? {
+    if let Some(warning) = other_cluster(cluster, &state).await? {
         ctx.report(warning);
         return Ok(());
     }
@@ -27,7 +32,7 @@ pub(crate) async fn delete<M: Custom>(ctx: &Context<Joiner>, model: &M) -> Resul
         kind: kind.clone(),
         name,
     };
-    let limit = timeout_or(common.timeouts, |timeouts: &Timeouts| &timeouts.delete, LIMIT);
+    let limit = timeout_or(&common.timeouts, |limits: &Limits| &limits.delete, LIMIT);
     let progress = |blockers: &[String]| {
         tracing::info!(
             kind = kind.kind(),
@@ -39,13 +44,19 @@ pub(crate) async fn delete<M: Custom>(ctx: &Context<Joiner>, model: &M) -> Resul
     let removal = target
         .remove(
             common.uid.as_str(),
-            &M::claims(name),
+            M::claims(name).as_deref(),
             limit,
             ctx.cancellation(),
             &progress,
         )
         .await
-        .map_err(|error| report::cluster(&error))?;
+        .map_err(|error| match error.is_transient() {
+            true => Diagnostics::error(
+                format!("{} {name} was not deleted", kind.kind()),
+                error.to_string(),
+            ),
+            false => report::cluster(&error),
+        })?;
     let waits_for = |blockers: &[String]| {
         if blockers.is_empty() {
             "nothing that is known".to_owned()

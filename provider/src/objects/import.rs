@@ -1,22 +1,27 @@
 //! Importing by name.
 
 use super::custom::Custom;
+use super::identity::ObjectIdentity;
 use super::live::Target;
 use crate::provider::Joiner;
 use crate::report;
-use tfplugin::{Context, Diagnostics, Field, Identity, State};
+use tfplugin::{Context, Diagnostics, Field, ImportBy, State};
 
 /// A state with the name; the core reads the rest.
-pub(crate) async fn import<M: Custom, I: Identity>(
+pub(crate) async fn import<M: Custom>(
     ctx: &Context<Joiner>,
-    id: &str,
-) -> Result<Vec<State<M, I>>, Diagnostics> {
+    by: ImportBy<ObjectIdentity>,
+) -> Result<Vec<State<M, ObjectIdentity>>, Diagnostics> {
+    let id = match by {
+        ImportBy::Id(id) => id,
+        ImportBy::Identity(identity) => identity.name.known_or_default(),
+    };
     let data = ctx.ready()?;
     let cluster = data.cluster()?;
     let target = Target {
         cluster,
         kind: M::kind(),
-        name: id,
+        name: &id,
     };
     if target
         .get()
@@ -27,14 +32,16 @@ pub(crate) async fn import<M: Custom, I: Identity>(
         return Err(Diagnostics::error(
             format!("There is no {} {id:?}", M::kind().kind()),
             format!(
-                "{} has none of this name. The ID is the object's name.",
+                "{} has none of this name. The ID, and the identity's name, is the object's name.",
                 cluster.label()
             ),
         ));
     }
     let mut model = M::default();
     let common = model.common_mut();
-    *common.id = Field::Known(id.to_owned());
-    *common.name = Field::Known(id.to_owned());
-    Ok(vec![State::new(model)])
+    common.id = Field::Known(id.clone());
+    common.name = Field::Known(id.clone());
+    Ok(vec![
+        State::new(model).with_identity(ObjectIdentity { name: id.into() }),
+    ])
 }

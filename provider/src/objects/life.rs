@@ -204,12 +204,7 @@ async fn wrong_configurations_are_told_with_their_path() {
     ] {
         let failure = session(&core).validate(config).await.expect_err(path);
         let found = failure.diagnostics();
-        let paths: Vec<String> = found
-            .iter()
-            .filter_map(|one| one.path.as_ref())
-            .map(ToString::to_string)
-            .collect();
-        assert_eq!(paths, [path], "{found}");
+        assert_eq!(found.paths(), [path], "{found}");
         assert!(found.to_string().contains(words), "{found} lacks {words:?}");
     }
     let excluding = config(|config| {
@@ -241,7 +236,14 @@ async fn every_type_reads_back_what_an_import_finds() {
         config.as_object_mut().expect("a map").remove("wait");
     });
     assert_eq!(
-        imported.plan(without_wait).await.expect("planned").action,
+        imported.plan(without_wait.clone()).await.expect("planned").action,
+        Action::NoOp
+    );
+    let mut by_identity = session(&core);
+    let identity = json!({ "name": "p" });
+    by_identity.import_by_identity(identity).await.expect("imported");
+    assert_eq!(
+        by_identity.plan(without_wait).await.expect("planned").action,
         Action::NoOp
     );
 }

@@ -29,15 +29,6 @@ pub(crate) struct Target<'a> {
     pub name: &'a str,
 }
 
-/// Whether an object that someone else made may be taken over.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Existing {
-    /// Refuse, and say how to import it.
-    Refuse,
-    /// Take it over.
-    Adopt,
-}
-
 /// How the wait for readiness ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Ready {
@@ -72,51 +63,95 @@ impl Target<'_> {
         self.objects().await?.get(self.name).await
     }
 
-    /// Refuses an object that exists and that `field_manager` never applied.
-    pub(crate) async fn check_existing(
-        &self,
-        field_manager: &str,
-        existing: Existing,
-    ) -> Result<(), ClusterError> {
-        match self.get().await? {
-            Some(live) if existing == Existing::Refuse && !is_applied_by(&live, field_manager) => {
-                Err(ClusterError::OtherObject(format!(
-                    "{} {:?} exists already in {} and is not in this state. Import it (ID: {}), or set adopt = true to take it over",
-                    self.kind.kind(),
-                    self.name,
-                    self.cluster.label(),
-                    self.name
-                )))
-            }
-            _ => Ok(()),
-        }
+    /// How long an apply goes on through outages of the cluster, and while its kind is not served yet.
+    pub(crate) fn patience<'a>(limit: Duration, cancel: &'a CancellationToken) -> Waiting<'a> {
+        Waiting::new(Pace::SLOW, SERVED_WITHIN.min(limit), cancel)
     }
 
-    /// Applies the object; waits while its kind is not served yet, and through short outages.
-    pub(crate) async fn apply(
+    /// Repeats `ask` through short outages, and while its kind is not served yet; `None` when the core asked to stop.
+    async fn through_outages<T, F>(
         &self,
-        object: &Value,
-        options: &ApplyOptions,
-        cancel: &CancellationToken,
-    ) -> Result<Option<Value>, ClusterError> {
-        let objects = self.objects().await?;
-        let mut waiting = Waiting::new(Pace::SLOW, SERVED_WITHIN, cancel);
+        waiting: &mut Waiting<'_>,
+        ask: impl Fn() -> F,
+    ) -> Result<Option<T>, ClusterError>
+    where
+        F: Future<Output = Result<T, ClusterError>>,
+    {
         loop {
             // Not dropped half-way: whether the cluster took the object must be known.
-            let error = match objects.apply(self.name, object, options).await {
-                Ok(Applied(object)) => return Ok(Some(object)),
-                Err(error) if error.is_transient() || matches!(error, ClusterError::KindMissing { .. }) => {
+            let error = match waiting.finish(ask()).await {
+                Ok(Ok(answer)) => return Ok(Some(answer)),
+                Ok(Err(error))
+                    if error.is_transient() || matches!(error, ClusterError::KindMissing { .. }) =>
+                {
                     error
                 }
-                Err(error) => return Err(error),
+                Ok(Err(error)) => return Err(error),
+                Err(_) => return Err(ClusterError::silence(self.cluster.label(), waiting.limit())),
             };
-            tracing::info!(%error, "waiting to apply");
+            tracing::info!(%error, kind = self.kind.kind(), name = self.name, "waiting for the cluster");
             match waiting.pause().await {
                 Ok(()) => {}
                 Err(Ended::TimedOut) => return Err(error),
                 Err(Ended::Cancelled) => return Ok(None),
             }
         }
+    }
+
+    /// Refuses an object that exists and is not what a killed run of this configuration would have left: one that was never
+    /// applied by us, or that this apply would change, since then another state may own it.
+    pub(crate) async fn check_existing(
+        &self,
+        object: &Value,
+        options: &ApplyOptions,
+        waiting: &mut Waiting<'_>,
+    ) -> Result<(), ClusterError> {
+        let Some(live) = self.through_outages(waiting, || self.get()).await?.flatten() else {
+            return Ok(());
+        };
+        let foreign = if !is_applied_by(&live, &options.field_manager) {
+            ""
+        } else if self.would_change(&live, object, options).await? {
+            ", was applied by this provider with another configuration"
+        } else {
+            return Ok(());
+        };
+        Err(ClusterError::OtherObject(format!(
+            "{} {:?} exists already in {}{foreign} and is not in this state. Import it (ID: {}), or set adopt = true to take it over",
+            self.kind.kind(),
+            self.name,
+            self.cluster.label(),
+            self.name
+        )))
+    }
+
+    async fn would_change(
+        &self,
+        live: &Value,
+        object: &Value,
+        options: &ApplyOptions,
+    ) -> Result<bool, ClusterError> {
+        let dry = ApplyOptions {
+            dry_run: true,
+            ..options.clone()
+        };
+        let Applied(after) = self.objects().await?.apply(self.name, object, &dry).await?;
+        // The server counts every change of a spec.
+        Ok(after["metadata"]["generation"] != live["metadata"]["generation"])
+    }
+
+    /// Applies the object; waits while its kind is not served yet, and through short outages. `None` when the core asked to stop
+    /// before the cluster took it.
+    pub(crate) async fn apply(
+        &self,
+        object: &Value,
+        options: &ApplyOptions,
+        waiting: &mut Waiting<'_>,
+    ) -> Result<Option<Value>, ClusterError> {
+        let objects = self.objects().await?;
+        let ask = || objects.apply(self.name, object, options);
+        let applied = self.through_outages(waiting, ask).await?;
+        Ok(applied.map(|Applied(object)| object))
     }
 
     /// Waits for the condition Ready.
@@ -129,12 +164,16 @@ impl Target<'_> {
         let mut live: Option<Value> = None;
         let mut waiting = Waiting::new(Pace::QUICK, limit, cancel);
         loop {
-            match waiting.probe(objects.get(self.name)).await {
-                Ok(Ok(found)) => live = found,
-                Ok(Err(error)) if error.is_transient() => {}
+            let outage = match waiting.probe(objects.get(self.name)).await {
+                Ok(Ok(found)) => {
+                    live = found;
+                    None
+                }
+                Ok(Err(error)) if error.is_transient() => Some(error),
                 Ok(Err(error)) => return Err(error),
-                Err(_) => return Ok((Ready::Cancelled, live)),
-            }
+                Err(Ended::TimedOut) => return Err(ClusterError::silence(self.cluster.label(), limit)),
+                Err(Ended::Cancelled) => return Ok((Ready::Cancelled, live)),
+            };
             if live.as_ref().is_some_and(is_ready) {
                 return Ok((Ready::Yes, live));
             }
@@ -142,6 +181,9 @@ impl Target<'_> {
                 Ok(()) => {}
                 Err(Ended::Cancelled) => return Ok((Ready::Cancelled, live)),
                 Err(Ended::TimedOut) => {
+                    if let Some(outage) = outage {
+                        return Err(outage);
+                    }
                     let reasons = live.as_ref().map(not_ready).unwrap_or_default();
                     return Ok((Ready::NotYet { reasons }, live));
                 }
@@ -151,11 +193,11 @@ impl Target<'_> {
 
     /// Deletes the object with the given uid in the foreground and waits until it is gone.
     ///
-    /// `claims` selects the NodeClaims that go first. `report` is told, now and then, what the deletion waits for.
+    /// `claims` selects the NodeClaims that go first, if any do. `report` is told, now and then, what the deletion waits for.
     pub(crate) async fn remove(
         &self,
         uid: Option<&str>,
-        claims: &str,
+        claims: Option<&str>,
         limit: Duration,
         cancel: &CancellationToken,
         report: &(dyn Fn(&[String]) + Sync),
@@ -177,12 +219,19 @@ impl Target<'_> {
             .await?;
         let started = Instant::now();
         let mut reported: Option<Instant> = None;
-        let mut found: Vec<String> = Vec::new();
+        // What is known without a further look, should the core ask to stop before that.
+        let alone = View {
+            object: live,
+            ..View::default()
+        };
+        let mut found = blockers(&alone, Timestamp::now());
         let mut waiting = Waiting::new(Pace::SLOW, limit, cancel);
         loop {
             match waiting.probe(objects.get(self.name)).await {
                 Ok(Ok(Some(live))) if uid.is_none() || crate::cluster::uid(&live) == uid => {
-                    let view = self.view(live, claims).await;
+                    let Ok(view) = waiting.probe(self.view(live, claims)).await else {
+                        continue;
+                    };
                     let now = Timestamp::now();
                     found = blockers(&view, now);
                     if reported.is_none_or(|at| at.elapsed() >= REPORT_EVERY) {
@@ -195,9 +244,13 @@ impl Target<'_> {
                     }
                 }
                 Ok(Ok(_)) => return Ok(Removal::Gone),
-                Ok(Err(error)) if error.is_transient() => {}
+                Ok(Err(error)) if error.is_transient() => found = vec![error.to_string()],
                 Ok(Err(error)) => return Err(error),
-                Err(_) => return Ok(Removal::Cancelled { blockers: found }),
+                Err(Ended::TimedOut) => {
+                    let silence = ClusterError::silence(self.cluster.label(), limit);
+                    found = vec![silence.to_string()];
+                }
+                Err(Ended::Cancelled) => return Ok(Removal::Cancelled { blockers: found }),
             }
             match waiting.pause().await {
                 Ok(()) => {}
@@ -208,13 +261,14 @@ impl Target<'_> {
     }
 
     /// What the cluster holds that may be in the way. What may not be read counts as absent: this only explains.
-    async fn view(&self, object: Value, claims: &str) -> View {
-        let claims = self
-            .look(
-                Kind::new("karpenter.sh", "v1", "NodeClaim", "nodeclaims"),
-                Some(claims),
-            )
-            .await;
+    async fn view(&self, object: Value, claims: Option<&str>) -> View {
+        let claims = match claims {
+            Some(selector) => {
+                let kind = Kind::new("karpenter.sh", "v1", "NodeClaim", "nodeclaims");
+                self.look(kind, Some(selector)).await
+            }
+            None => Vec::new(),
+        };
         let (pods, budgets) = if claims.is_empty() {
             (Vec::new(), Vec::new())
         } else {

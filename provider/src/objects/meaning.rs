@@ -22,9 +22,8 @@ enum Meaning {
 /// The meaning of a field, by its name; no name has two meanings in the specs. A map's values have their map's meaning.
 fn meaning(field: &str) -> Meaning {
     match field {
-        "limits" | "volumeSize" | "systemReserved" | "kubeReserved" | "evictionHard" | "evictionSoft" => {
-            Meaning::Quantity
-        }
+        "limits" | "capacity" | "volumeSize" | "systemReserved" | "kubeReserved" | "evictionHard"
+        | "evictionSoft" => Meaning::Quantity,
         "consolidateAfter"
         | "expireAfter"
         | "terminationGracePeriod"

@@ -10,6 +10,7 @@ mod check;
 mod coverage;
 mod custom;
 mod delete;
+mod identity;
 mod import;
 #[cfg(test)]
 mod life;
@@ -24,8 +25,11 @@ mod tests;
 
 pub(crate) use apply::{create, update};
 pub(crate) use check::check;
-pub(crate) use custom::{Common, CommonMut, Custom, Wait, common_fields};
+pub(crate) use custom::{Common, Custom};
+#[cfg(test)]
+pub(crate) use custom::{Limits, Wait};
 pub(crate) use delete::delete;
+pub(crate) use identity::ObjectIdentity;
 pub(crate) use import::import;
 pub(crate) use plan::plan;
 pub(crate) use read::read;

@@ -5,26 +5,28 @@
 //! again, and then the object is looked for: there, with the same uid, the plan becomes "no change"; otherwise it is applied anew.
 
 use super::custom::Custom;
+use super::identity::ObjectIdentity;
 use super::live::Target;
 use crate::provider::{Joiner, Part};
 use crate::report;
-use tfplugin::{Context, Diagnostics, Field, Identity, Plan, PlanRequest};
+use tfplugin::{Context, Diagnostics, Field, Plan, PlanRequest};
 
 /// Completes a plan.
-pub(crate) async fn plan<M: Custom, I: Identity>(
+pub(crate) async fn plan<M: Custom>(
     ctx: &Context<Joiner>,
     request: &PlanRequest<M>,
-    plan: &mut Plan<M, I>,
+    plan: &mut Plan<M, ObjectIdentity>,
 ) -> Result<(), Diagnostics> {
     let name = plan.planned.common().name.clone();
     let planned = plan.planned.common_mut();
     if planned.id.is_unknown() {
-        *planned.id = name.clone();
+        planned.id = name.clone();
     }
     let Some(prior) = &request.prior else {
+        plan.identity = ObjectIdentity::of(&name);
         return Ok(());
     };
-    let same_name = prior.common().name == &name;
+    let same_name = prior.common().name == name;
     let there = match ctx.provider() {
         tfplugin::Configured::Ready(data) => match &data.cluster {
             Part::Unknown => false,
@@ -41,14 +43,13 @@ pub(crate) async fn plan<M: Custom, I: Identity>(
             }
             Part::Known(_) | Part::Absent | Part::Broken(_) => true,
         },
-        tfplugin::Configured::UnknownUntilApply => false,
-        tfplugin::Configured::Unconfigured => true,
+        tfplugin::Configured::UnknownUntilApply | tfplugin::Configured::Unconfigured => true,
     };
     if !there {
         let planned = plan.planned.common_mut();
-        *planned.uid = Field::Unknown;
-        *planned.cluster_uid = Field::Unknown;
-        *planned.ready = Field::Unknown;
+        planned.uid = Field::Unknown;
+        planned.cluster_uid = Field::Unknown;
+        planned.ready = Field::Unknown;
     }
     Ok(())
 }

@@ -1,31 +1,29 @@
 //! Reading: what is there, in the words of the state where it means the same.
 
 use super::custom::{Custom, object_of};
+use super::identity::ObjectIdentity;
 use super::live::{Target, is_ready};
 use super::respell::{Extent, respell};
-use crate::cluster::{Cluster, uid};
+use crate::cluster::{ADDRESS, Cluster, uid};
 use crate::provider::Joiner;
 use crate::report;
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
 use tfplugin::json::from_json;
-use tfplugin::{Context, Diagnostic, Diagnostics, Field, Identity, State};
+use tfplugin::{Context, Diagnostic, Diagnostics, Field, State};
 
 /// The state of the object now; `None` when it is gone. While the cluster is unknown the state stays as it is.
-pub(crate) async fn read<M: Custom, I: Identity>(
+pub(crate) async fn read<M: Custom>(
     ctx: &Context<Joiner>,
-    state: State<M, I>,
-) -> Result<Option<State<M, I>>, Diagnostics> {
-    if ctx.is_unknown_until_apply() {
-        return Ok(Some(state));
-    }
+    state: State<M, ObjectIdentity>,
+) -> Result<Option<State<M, ObjectIdentity>>, Diagnostics> {
     let data = ctx.ready()?;
     if data.cluster.is_unknown() {
         return Ok(Some(state));
     }
     let cluster = data.cluster()?;
     let name = state.model.common().name().to_owned();
-    if let Some(warning) = other_cluster(cluster, &state.model).await? {
+    if let Some(warning) = other_cluster(cluster, &state).await? {
         data.saw(&M::kind(), &name, None);
         ctx.report(warning);
         return Ok(None);
@@ -46,31 +44,28 @@ pub(crate) async fn read<M: Custom, I: Identity>(
     }
     let cluster_uid = cluster.uid().await.map_err(|error| report::cluster(&error))?;
     let model = merge(&state.model, &live, cluster_uid)?;
-    Ok(Some(State { model, ..state }))
+    let address = cluster.address().await.map_err(|error| report::cluster(&error))?;
+    let mut private = state.private;
+    private.set(ADDRESS, &address)?;
+    Ok(Some(State {
+        identity: ObjectIdentity::of(&model.common().name),
+        model,
+        private,
+    }))
 }
 
-/// A warning when the state was made in another cluster than the one that the provider reaches.
+/// A warning when the state's cluster was replaced by the one that the provider reaches; an error when it is another one.
 pub(super) async fn other_cluster<M: Custom>(
     cluster: &Cluster,
-    model: &M,
+    state: &State<M, ObjectIdentity>,
 ) -> Result<Option<Diagnostic>, Diagnostics> {
-    let Some(known) = model.common().cluster_uid.as_str() else {
-        return Ok(None);
-    };
-    let found = cluster.uid().await.map_err(|error| report::cluster(&error))?;
-    Ok(match found {
-        Some(found) if found != known => Some(Diagnostic::warning(
-            "The state belongs to another cluster",
-            format!(
-                "{} {:?} was made in the cluster with uid {known}, but the provider reaches {} with uid {found}. It counts as gone. If \
-                 the cluster was replaced, that is right; if not, check the provider block and the workspace before you apply.",
-                M::kind().kind(),
-                model.common().name(),
-                cluster.label()
-            ),
-        )),
-        _ => None,
-    })
+    let common = state.model.common();
+    let address = state.private.get::<String>(ADDRESS);
+    let compared = cluster
+        .compare(common.cluster_uid.as_str(), address.as_deref())
+        .await
+        .map_err(|error| report::cluster(&error))?;
+    report::elsewhere(&format!("{} {:?}", M::kind().kind(), common.name()), compared)
 }
 
 /// The live object as a model, in the words of `prior`.
@@ -90,27 +85,27 @@ pub(super) fn merge<M: Custom>(prior: &M, live: &Json, cluster_uid: Option<&str>
     let spec = respell("", &prior_spec, &live_spec, extent);
     let mut model = from_json::<M>(&without_nulls(spec))?.model;
     let metadata = &live["metadata"];
-    let labels = names(prior.common().labels, &metadata["labels"], extent);
-    let annotations = names(prior.common().annotations, &metadata["annotations"], extent);
+    let labels = names(&prior.common().labels, &metadata["labels"], extent);
+    let annotations = names(&prior.common().annotations, &metadata["annotations"], extent);
     let (wait, timeouts) = (prior.common().wait.clone(), prior.common().timeouts.clone());
-    let (adopt, force_conflicts) = (*prior.common().adopt, *prior.common().force_conflicts);
+    let (adopt, force_conflicts) = (prior.common().adopt, prior.common().force_conflicts);
     let name = prior.common().name.clone();
     let merged = model.common_mut();
-    *merged.labels = labels;
-    *merged.annotations = annotations;
-    *merged.wait = wait;
-    *merged.timeouts = timeouts;
-    *merged.adopt = if adopt.is_null() {
+    merged.labels = labels;
+    merged.annotations = annotations;
+    merged.wait = wait;
+    merged.timeouts = timeouts;
+    merged.adopt = if adopt.is_null() {
         Field::Known(false)
     } else {
         adopt
     };
-    *merged.force_conflicts = force_conflicts;
-    *merged.id = name.clone();
-    *merged.name = name;
-    *merged.uid = Field::from_option(uid(live).map(str::to_owned));
-    *merged.cluster_uid = Field::from_option(cluster_uid.map(str::to_owned));
-    *merged.ready = Field::Known(is_ready(live));
+    merged.force_conflicts = force_conflicts;
+    merged.id = name.clone();
+    merged.name = name;
+    merged.uid = Field::from_option(uid(live).map(str::to_owned));
+    merged.cluster_uid = Field::from_option(cluster_uid.map(str::to_owned));
+    merged.ready = Field::Known(is_ready(live));
     Ok(model)
 }
 

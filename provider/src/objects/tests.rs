@@ -1,5 +1,6 @@
 //! A NodePool's life against an API server in memory.
 
+use super::{Common, ObjectIdentity};
 use crate::cluster::Cluster;
 use crate::cluster::mock::MockApi;
 use crate::provider::{Joiner, Part};
@@ -10,7 +11,7 @@ use std::sync::Arc;
 use tfplugin::json::from_json;
 use tfplugin::{
     ApplyRequest, CancellationToken, ClientCapabilities, Configured, Context, Diagnostics, Field, ImportBy,
-    NoIdentity, Private, Resource as _, State, Timeouts,
+    Private, Resource as _, State,
 };
 
 const POOL: &str = "/apis/karpenter.sh/v1/nodepools/p";
@@ -43,22 +44,31 @@ fn planned() -> NodePool {
         "disruption": { "consolidationPolicy": "WhenEmpty", "consolidateAfter": "60s", "budgets": [{ "nodes": "10%" }] },
         "limits": { "cpu": "16000m" },
     });
+    let wait = super::Wait {
+        ready: Field::Known(false),
+        timeout: "1m".into(),
+    };
     NodePool {
-        name: "p".into(),
-        adopt: Field::Known(false),
-        wait: Field::Known(super::Wait {
-            ready: Field::Known(false),
-            timeout: "1m".into(),
-        }),
-        id: "p".into(),
-        uid: Field::Unknown,
-        cluster_uid: Field::Unknown,
-        ready: Field::Unknown,
+        common: Common {
+            name: "p".into(),
+            adopt: Field::Known(false),
+            wait: Field::Known(wait),
+            id: "p".into(),
+            uid: Field::Unknown,
+            cluster_uid: Field::Unknown,
+            ready: Field::Unknown,
+            ..Common::default()
+        },
         ..from_json::<NodePool>(&spec).expect("a spec").model
     }
 }
 
-fn request(planned: NodePool) -> ApplyRequest<NodePool, NoIdentity> {
+fn with(mut pool: NodePool, change: impl FnOnce(&mut Common)) -> NodePool {
+    change(&mut pool.common);
+    pool
+}
+
+fn request(planned: NodePool) -> ApplyRequest<NodePool, ObjectIdentity> {
     ApplyRequest {
         config: planned.clone(),
         planned,
@@ -92,10 +102,10 @@ async fn a_created_pool_reads_as_it_was_written() {
     let api = MockApi::new("cluster-1");
     let model = created(&api).await;
     assert_eq!(
-        (model.uid.as_str(), model.cluster_uid.as_str()),
+        (model.common.uid.as_str(), model.common.cluster_uid.as_str()),
         (Some("uid-1"), Some("cluster-1"))
     );
-    assert_eq!(model.ready, Field::Known(false));
+    assert_eq!(model.common.ready, Field::Known(false));
     let live = api.get(POOL).expect("it is there");
     assert_eq!(live["spec"]["limits"], json!({ "cpu": "16000m" }));
     // The server and others rewrite what means the same, and add what is theirs.
@@ -158,15 +168,14 @@ async fn an_object_of_others_is_not_taken_over() {
         .await
         .expect_err("refused");
     assert!(text(&refused).contains("adopt = true"), "{refused}");
-    let adopting = NodePool {
-        adopt: Field::Known(true),
-        ..planned()
-    };
+    let adopting = with(planned(), |common| {
+        common.adopt = Field::Known(true);
+    });
     let adopted = NodePoolResource
         .create(&reaching(&api), request(adopting))
         .await
         .expect("adopted");
-    assert_eq!(adopted.model.uid.as_str(), Some("theirs"));
+    assert_eq!(adopted.model.common.uid.as_str(), Some("theirs"));
     let again = NodePoolResource.create(&reaching(&api), request(planned())).await;
     assert!(
         again.is_ok(),
@@ -191,10 +200,9 @@ async fn a_conflict_names_field_and_manager() {
         first.detail.contains("kubectl-edit") && first.detail.contains("force_conflicts"),
         "{first}"
     );
-    let forcing = NodePool {
-        force_conflicts: Field::Known(true),
-        ..planned()
-    };
+    let forcing = with(planned(), |common| {
+        common.force_conflicts = Field::Known(true);
+    });
     assert!(
         NodePoolResource
             .create(&reaching(&api), request(forcing))
@@ -211,15 +219,14 @@ async fn a_pool_that_is_not_ready_is_a_warning() {
         ready: Field::Known(true),
         timeout: "0s".into(),
     };
-    let pool = NodePool {
-        wait: Field::Known(wait),
-        ..planned()
-    };
+    let pool = with(planned(), |common| {
+        common.wait = Field::Known(wait);
+    });
     let state = NodePoolResource
         .create(&ctx, request(pool))
         .await
         .expect("created");
-    assert_eq!(state.model.ready, Field::Known(false));
+    assert_eq!(state.model.common.ready, Field::Known(false));
     let (reported, _) = ctx.take_report();
     assert!(
         !reported.has_errors() && text(&reported).contains("not ready"),
@@ -238,14 +245,13 @@ async fn an_update_of_another_object_is_refused_but_a_provisional_one_is_applied
     };
     let refused = update(model.clone()).await.expect_err("it is gone");
     assert!(text(&refused).contains("Plan and apply again"), "{refused}");
-    let provisional = NodePool {
-        uid: Field::Unknown,
-        cluster_uid: Field::Unknown,
-        ready: Field::Unknown,
-        ..model.clone()
-    };
+    let provisional = with(model.clone(), |common| {
+        common.uid = Field::Unknown;
+        common.cluster_uid = Field::Unknown;
+        common.ready = Field::Unknown;
+    });
     let state = update(provisional).await.expect("applied anew");
-    assert_eq!(state.model.uid.as_str(), Some("uid-2"));
+    assert_eq!(state.model.common.uid.as_str(), Some("uid-2"));
 }
 
 #[tokio::test]
@@ -257,14 +263,13 @@ async fn a_delete_waits_and_says_for_what() {
         &format!("{CLAIMS}/p-1"),
         json!({ "metadata": { "name": "p-1", "labels": { "karpenter.sh/nodepool": "p" } }, "status": { "nodeName": "n" } }),
     );
-    let timeouts = Timeouts {
+    let timeouts = super::Limits {
         delete: "0s".into(),
-        ..Timeouts::default()
+        ..super::Limits::default()
     };
-    let hurried = NodePool {
-        timeouts: Field::Known(timeouts),
-        ..model.clone()
-    };
+    let hurried = with(model.clone(), |common| {
+        common.timeouts = Field::Known(timeouts);
+    });
     let waits = NodePoolResource
         .delete(&reaching(&api), State::new(hurried))
         .await
@@ -327,11 +332,10 @@ async fn an_import_reads_the_whole_object() {
         .remove(0)
         .model;
     let read = read(&ctx, imported).await.expect("there");
-    let want = NodePool {
-        labels: Field::Known(BTreeMap::from([("team".to_owned(), "a".to_owned())])),
-        wait: Field::Null,
-        ..model
-    };
+    let want = with(model, |common| {
+        common.labels = Field::Known(BTreeMap::from([("team".to_owned(), "a".to_owned())]));
+        common.wait = Field::Null;
+    });
     assert_eq!(read, want);
     let missing = NodePoolResource
         .import(&ctx, ImportBy::Id("q".into()))
@@ -348,11 +352,10 @@ async fn a_cluster_that_does_not_answer_is_named() {
     };
     let cluster = Cluster::new(crate::cluster::Access::Direct(Box::new(direct)));
     let ctx = context(Part::Known(cluster));
-    let model = NodePool {
-        uid: "u".into(),
-        cluster_uid: "c".into(),
-        ..planned()
-    };
+    let model = with(planned(), |common| {
+        common.uid = "u".into();
+        common.cluster_uid = "c".into();
+    });
     let failed = NodePoolResource
         .read(&ctx, State::new(model))
         .await

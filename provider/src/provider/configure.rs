@@ -2,8 +2,9 @@
 
 use super::data::{Joiner, Part};
 use super::eks::EksCluster;
+use super::registries::registries;
 use super::settings::{AwsSettings, Eks, Kubernetes, Settings};
-use crate::cluster::{Access, Cluster, Direct, EksAccess, Exec, Secret};
+use crate::cluster::{Access, Cluster, ClusterError, Direct, EksAccess, Exec, Secret, from_direct};
 use async_trait::async_trait;
 use joiner_aws::{AssumeRole, Aws, Endpoints};
 use std::path::PathBuf;
@@ -21,6 +22,8 @@ pub(super) const FIELD_MANAGER: &str = "terraform-joiner";
 /// The provider `joiner`.
 pub(crate) struct JoinerProvider {
     reach: Arc<Reach>,
+    #[cfg(test)]
+    fakes: super::fakes::Fakes,
 }
 
 impl JoinerProvider {
@@ -28,6 +31,8 @@ impl JoinerProvider {
     pub(crate) fn new() -> Self {
         Self {
             reach: Arc::new(Cluster::new),
+            #[cfg(test)]
+            fakes: super::fakes::Fakes::default(),
         }
     }
 
@@ -36,7 +41,15 @@ impl JoinerProvider {
     pub(crate) fn reaching(reach: impl Fn(Access) -> Cluster + Send + Sync + 'static) -> Self {
         Self {
             reach: Arc::new(reach),
+            fakes: super::fakes::Fakes::default(),
         }
+    }
+
+    /// The same with something else than a real Helm or a real account.
+    #[cfg(test)]
+    pub(crate) fn with(mut self, fakes: super::fakes::Fakes) -> Self {
+        self.fakes = fakes;
+        self
     }
 }
 
@@ -55,7 +68,10 @@ impl Provider for JoinerProvider {
         config: Settings,
     ) -> Result<Configured<Joiner>, Diagnostics> {
         // What is unknown is unknown part by part: a role can be planned while the cluster is not there yet.
-        Ok(Configured::ready(joiner(&config, &*self.reach)))
+        let data = joiner(&config, &*self.reach);
+        #[cfg(test)]
+        let data = self.fakes.put_into(data);
+        Ok(Configured::ready(data))
     }
 
     fn offers(&self) -> Offers<Joiner> {
@@ -77,7 +93,53 @@ pub(super) fn check(config: &Settings) -> Diagnostics {
     if let Some(kubernetes) = config.kubernetes.known() {
         check_kubernetes(kubernetes, &mut found);
     }
+    super::registries::check(config, &mut found);
+    if config.aws.to_value().is_wholly_known()
+        && let Some(settings) = config.aws.known()
+        && let Err(error) = Aws::connect(aws_settings(settings))
+    {
+        found.error_at(aws_path(&error), "Not a setting", format!("{error}."));
+    }
+    let aws = config.aws.known().map(|aws| ("aws.region", &aws.region));
+    let eks = config.eks.known().map(|eks| ("eks.region", &eks.region));
+    for (path, region) in aws.into_iter().chain(eks) {
+        if let Some(Err(problem)) = region.as_str().map(check_region) {
+            found.error_at(path, "Not a region", problem);
+        }
+    }
+    if let Some(eks) = config.eks.known()
+        && let Some(role_arn) = text(&eks.role_arn)
+        && let Err(error) = Aws::connect(joiner_aws::Settings {
+            assume_role: Some(AssumeRole {
+                role_arn,
+                ..AssumeRole::default()
+            }),
+            ..joiner_aws::Settings::default()
+        })
+    {
+        let problem = error.to_string().replace("assume_role.role_arn", "eks.role_arn");
+        found.error_at("eks.role_arn", "Not a role", format!("{problem}."));
+    }
     found
+}
+
+/// What is wrong with the name of a region.
+pub(crate) fn check_region(region: &str) -> Result<(), String> {
+    let is_label = |char: char| char.is_ascii_lowercase() || char.is_ascii_digit() || char == '-';
+    if !region.is_empty() && region.len() <= 63 && region.chars().all(is_label) {
+        return Ok(());
+    }
+    Err(format!(
+        "{region:?} is no region: expected lower-case letters, digits and dashes, such as eu-central-1."
+    ))
+}
+
+/// The attribute that a wrong AWS setting stands at.
+fn aws_path(error: &joiner_aws::Error) -> AttributePath {
+    match error {
+        joiner_aws::Error::Setting { setting, .. } => format!("aws.{setting}").as_str().into(),
+        _ => "aws".into(),
+    }
 }
 
 fn check_kubernetes(kubernetes: &Kubernetes, found: &mut Diagnostics) {
@@ -129,6 +191,14 @@ fn check_kubernetes(kubernetes: &Kubernetes, found: &mut Diagnostics) {
             format!("client_certificate and client_key go together. Set {missing}, too."),
         );
     }
+    if found.is_empty()
+        && host.is_known()
+        && kubernetes.to_value().is_wholly_known()
+        && let Access::Direct(direct) = access(kubernetes)
+        && let Err(ClusterError::Setting { attribute, problem }) = from_direct(&direct)
+    {
+        found.error_at(attribute, "Not a setting", format!("{problem}."));
+    }
     if token.is_known() && exec.is_known() {
         found.error_at(
             base.attribute("exec"),
@@ -151,6 +221,7 @@ pub(super) fn joiner(config: &Settings, reach: &Reach) -> Joiner {
         Field::Unknown => Part::Unknown,
         path => Part::Known(path.as_str().map(PathBuf::from)),
     };
+    data.registries = registries(config);
     data
 }
 
@@ -295,13 +366,13 @@ fn access(block: &Kubernetes) -> Access {
 }
 
 /// A path with `~` as the home directory.
-fn expand(path: &str) -> PathBuf {
+pub(super) fn expand(path: &str) -> PathBuf {
     match (path.strip_prefix("~/"), std::env::home_dir()) {
         (Some(rest), Some(home)) => home.join(rest),
         _ => PathBuf::from(path),
     }
 }
 
-fn text(field: &Field<String>) -> Option<String> {
+pub(super) fn text(field: &Field<String>) -> Option<String> {
     field.as_str().map(str::to_owned)
 }

@@ -1,6 +1,7 @@
 //! What resources get of the provider.
 
 use crate::cluster::{Cluster, Kind};
+use crate::helm::{self, HelmError, Program, Registries};
 use joiner_aws::Aws;
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -33,6 +34,9 @@ pub(crate) struct Joiner {
     pub field_manager: String,
     pub force_conflicts: bool,
     pub helm_path: Part<Option<PathBuf>>,
+    pub registries: Part<Registries>,
+    #[cfg(test)]
+    pub fake_helm: Option<std::sync::Arc<helm::FakeHelm>>,
     /// Uids of the objects that were read in this process, by kind and name: a plan need not look again.
     seen: Mutex<HashMap<(String, String), Option<String>>>,
 }
@@ -46,6 +50,9 @@ impl Joiner {
             field_manager: super::configure::FIELD_MANAGER.to_owned(),
             force_conflicts: false,
             helm_path: Part::Known(None),
+            registries: Part::Known(Registries::default()),
+            #[cfg(test)]
+            fake_helm: None,
             seen: Mutex::default(),
         }
     }
@@ -82,6 +89,31 @@ impl Joiner {
                 "Set aws = {} in the provider block.",
             )),
         }
+    }
+
+    /// The Helm program. While its path is unknown, the one that would be found without it.
+    pub(crate) fn helm(&self) -> Result<Program, HelmError> {
+        #[cfg(test)]
+        if let Some(fake) = &self.fake_helm {
+            return Ok(Program::Fake(std::sync::Arc::clone(fake)));
+        }
+        let setting = match &self.helm_path {
+            Part::Known(Some(path)) => Some(path.to_string_lossy()),
+            _ => None,
+        };
+        helm::find(setting.as_deref()).map(Program::File)
+    }
+
+    /// What is known of OCI registries, for an operation that pulls now.
+    pub(crate) fn registries(&self) -> Result<&Registries, HelmError> {
+        let problem = match &self.registries {
+            Part::Known(registries) => return Ok(registries),
+            Part::Broken(problem) => problem.clone(),
+            Part::Unknown | Part::Absent => {
+                "registries in the provider block depends on something that is created only at apply. Apply that first".to_owned()
+            }
+        };
+        Err(HelmError::Registry { problem })
     }
 
     /// Keeps in mind what a read found: a uid, or that the object is gone.

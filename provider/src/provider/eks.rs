@@ -2,7 +2,7 @@
 
 use crate::cluster::{ClusterError, EksClusters, EksEndpoint, Secret, TokenError, TokenSource};
 use async_trait::async_trait;
-use joiner_aws::{Aws, eks};
+use joiner_aws::{Aws, eks, sts};
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -55,7 +55,21 @@ impl TokenSource for Tokens {
     async fn token(&self) -> Result<Secret, TokenError> {
         let token = eks::token(&self.aws, &self.name, SystemTime::now()).await;
         token.map(Secret::new).map_err(|error| TokenError {
-            cause: error.to_string(),
+            cause: format!("no token for the cluster: {error}"),
         })
+    }
+
+    /// A token is made without a call, so only now it shows whether AWS knows the credentials behind it.
+    async fn refused(&self) -> Option<TokenError> {
+        let cause = match sts::identity(&self.aws).await {
+            Ok(caller) => format!(
+                "the API server refused the token (401): {} has no access entry in cluster {}. Create one (aws eks create-access-entry \
+                 --cluster-name {} --principal-arn ...), with a policy that allows what is applied, or use credentials that have one",
+                caller.arn, self.name, self.name
+            ),
+            Err(error) if error.is_auth() => format!("the API server refused the token (401): {error}"),
+            Err(_) => return None,
+        };
+        Some(TokenError { cause })
     }
 }

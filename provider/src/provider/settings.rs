@@ -28,6 +28,31 @@ pub(crate) struct Settings {
     /// Path of the Helm 4 program. Left out, it is looked for beside the provider's executable and in `PATH`.
     #[tf(validate = not_empty)]
     pub helm_path: Field<String>,
+    /// OCI registries that charts are pulled from. One that needs neither a login nor a certificate of its own needs no entry.
+    pub registries: Field<Vec<RegistrySettings>>,
+    /// A file with registry logins, as `helm registry login` and `docker login` write it; `~` is the home directory. Left out, no file
+    /// is read.
+    #[tf(validate = not_empty)]
+    pub registry_config_path: Field<String>,
+}
+
+/// An OCI registry that charts are pulled from.
+#[derive(Clone, Debug, Default, PartialEq, Model)]
+pub(crate) struct RegistrySettings {
+    /// The registry, or a part of it, as `oci://HOST[:PORT][/PATH]`. Of several entries that fit a chart, the longest counts.
+    #[tf(required)]
+    pub url: Field<String>,
+    /// User of the login.
+    pub username: Field<String>,
+    /// Password or token of the login.
+    #[tf(sensitive)]
+    pub password: Field<String>,
+    /// Certificate authority of the registry: PEM, or base64 of PEM.
+    pub ca_certificate: Field<String>,
+    /// Do not check the registry's certificate.
+    pub insecure: Field<bool>,
+    /// Use HTTP instead of HTTPS, as for a registry on this machine.
+    pub plain_http: Field<bool>,
 }
 
 /// A cluster by host and credentials, or by a kubeconfig file.

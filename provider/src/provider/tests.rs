@@ -3,7 +3,7 @@
 use super::configure::{check, joiner as configure};
 use super::data::Joiner;
 use super::data::Part;
-use super::settings::{AwsSettings, Eks, Kubernetes, Settings};
+use super::settings::{AwsSettings, Eks, Kubernetes, RegistrySettings, Settings};
 use crate::cluster::Cluster;
 use tfplugin::Field;
 
@@ -24,6 +24,27 @@ fn eks(name: Field<String>) -> Settings {
             cluster_name: name,
             ..Eks::default()
         }),
+        ..Settings::default()
+    }
+}
+
+fn aws(change: impl FnOnce(&mut AwsSettings)) -> Settings {
+    let mut aws = AwsSettings::default();
+    change(&mut aws);
+    Settings {
+        aws: Field::Known(aws),
+        ..Settings::default()
+    }
+}
+
+fn registry(change: impl FnOnce(&mut RegistrySettings)) -> Settings {
+    let mut registry = RegistrySettings {
+        url: "oci://ghcr.io".into(),
+        ..RegistrySettings::default()
+    };
+    change(&mut registry);
+    Settings {
+        registries: Field::Known(vec![registry]),
         ..Settings::default()
     }
 }
@@ -168,14 +189,52 @@ fn wrong_blocks_are_told_with_their_attribute() {
             }),
             "kubernetes.client_key",
         ),
+        (
+            kubernetes(Kubernetes {
+                host: "ftp://h".into(),
+                ..Kubernetes::default()
+            }),
+            "kubernetes.host",
+        ),
+        (
+            kubernetes(Kubernetes {
+                cluster_ca_certificate: "oops".into(),
+                ..direct()
+            }),
+            "kubernetes.cluster_ca_certificate",
+        ),
+        (aws(|aws| aws.region = "eu central".into()), "aws.region"),
+        (
+            aws(|aws| {
+                aws.assume_role = Field::Known(super::settings::AssumeRoleSettings {
+                    role_arn: "nonsense".into(),
+                    ..Default::default()
+                });
+            }),
+            "aws.assume_role.role_arn",
+        ),
+        (
+            registry(|registry| registry.url = "ghcr.io".into()),
+            "registries[0].url",
+        ),
+        (
+            registry(|registry| registry.username = "u".into()),
+            "registries[0].password",
+        ),
+        (
+            registry(|registry| registry.ca_certificate = "oops".into()),
+            "registries[0].ca_certificate",
+        ),
+        (
+            registry(|registry| {
+                registry.plain_http = Field::Known(true);
+                registry.insecure = Field::Known(true);
+            }),
+            "registries[0].plain_http",
+        ),
     ] {
         let found = check(&settings);
-        let paths: Vec<String> = found
-            .iter()
-            .filter_map(|one| one.path.as_ref())
-            .map(ToString::to_string)
-            .collect();
-        assert_eq!(paths, [path], "{found}");
+        assert_eq!(found.paths(), [path], "{found}");
     }
     for fine in [
         Settings::default(),

@@ -25,6 +25,7 @@ pub(crate) struct Options {
     pub(crate) rename: Option<LitStr>,
     pub(crate) json: Option<LitStr>,
     pub(crate) json_skip: bool,
+    pub(crate) flatten: bool,
 }
 
 impl Options {
@@ -56,6 +57,7 @@ impl Options {
             "requires_replace_if_configured" => self.requires_replace_if_configured = true,
             "use_state_for_unknown" => self.use_state_for_unknown = true,
             "json_skip" => self.json_skip = true,
+            "flatten" => self.flatten = true,
             "deprecated" => self.deprecated = Some(meta.value()?.parse()?),
             "default" => self.default = Some(meta.value()?.parse()?),
             "equivalent" => self.equivalent = Some(meta.value()?.parse()?),
@@ -72,15 +74,41 @@ impl Options {
             _ => {
                 return Err(meta.error(
                     "unknown option; expected required, optional, computed, default, sensitive, write_only, deprecated, validate, \
-                     requires_replace, requires_replace_if_configured, use_state_for_unknown, equivalent, modify, rename, json or json_skip",
+                     requires_replace, requires_replace_if_configured, use_state_for_unknown, equivalent, modify, rename, json, json_skip or flatten",
                 ));
             }
         }
         Ok(())
     }
 
+    /// Whether anything but the description is said.
+    fn says_more(&self) -> bool {
+        let said = [
+            self.required,
+            self.optional,
+            self.computed,
+            self.sensitive,
+            self.write_only,
+            self.requires_replace,
+            self.requires_replace_if_configured,
+            self.use_state_for_unknown,
+            self.json_skip,
+        ];
+        said.contains(&true)
+            || self.deprecated.is_some()
+            || self.default.is_some()
+            || self.equivalent.is_some()
+            || self.rename.is_some()
+            || self.json.is_some()
+            || !self.validators.is_empty()
+            || !self.modifiers.is_empty()
+    }
+
     fn check(&self, field: &Field) -> syn::Result<()> {
         let problem = match self {
+            Self { flatten: true, .. } if self.says_more() => {
+                "flatten stands alone: what is said of an attribute is said in the model that is flattened"
+            }
             Self {
                 required: true,
                 optional: true,

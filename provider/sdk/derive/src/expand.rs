@@ -19,24 +19,30 @@ pub(crate) fn model(input: &DeriveInput) -> syn::Result<TokenStream> {
         ));
     };
     let mut attributes = Vec::new();
-    let (mut names, mut idents) = (Vec::new(), Vec::new());
+    let (mut names, mut idents, mut flattened) = (Vec::new(), Vec::new(), Vec::new());
     for field in &fields.named {
         let options = Options::read(field)?;
         let Some(ident) = field.ident.as_ref() else {
             continue;
         };
+        if options.flatten {
+            let ty = &field.ty;
+            attributes.push(quote!(<#ty as ::tfplugin::Model>::attributes()));
+            flattened.push(ident);
+            continue;
+        }
         let name = options
             .rename
             .as_ref()
             .map_or_else(|| ident.unraw().to_string().to_snake_case(), syn::LitStr::value);
-        attributes.push(attribute(field, &name, &options));
+        let attribute = attribute(field, &name, &options);
+        attributes.push(quote!(::std::vec![#attribute]));
         names.push(name);
         idents.push(ident);
     }
-    let locals: Vec<_> = idents
-        .iter()
-        .map(|ident| format_ident!("field_{}", ident.unraw()))
-        .collect();
+    let local = |ident: &&syn::Ident| format_ident!("field_{}", ident.unraw());
+    let locals: Vec<_> = idents.iter().map(local).collect();
+    let flattened_locals: Vec<_> = flattened.iter().map(local).collect();
     let (ident, description) = (&input.ident, doc(&input.attrs));
     let (impl_generics, type_generics, where_clause) = input.generics.split_for_impl();
     Ok(quote! {
@@ -57,21 +63,25 @@ pub(crate) fn model(input: &DeriveInput) -> syn::Result<TokenStream> {
             ) -> ::core::result::Result<Self, ::tfplugin::ConvertError> {
                 let mut object = ::tfplugin::model::derive::Object::new(value, path)?;
                 #(let #locals = object.field(#names);)*
-                let built = (|| ::core::option::Option::Some(Self { #(#idents: #locals?),* }))();
+                #(let #flattened_locals = object.flattened();)*
+                let built = (|| {
+                    ::core::option::Option::Some(Self { #(#idents: #locals?,)* #(#flattened: #flattened_locals?,)* })
+                })();
                 object.finish(built)
             }
 
             fn to_value(&self) -> ::tfplugin::value::Value {
-                ::tfplugin::value::Value::object([
+                let own = ::tfplugin::value::Value::object([
                     #((#names, ::tfplugin::AttributeValue::to_value(&self.#idents))),*
-                ])
+                ]);
+                ::tfplugin::model::derive::joined(own, [#(::tfplugin::AttributeValue::to_value(&self.#flattened)),*])
             }
         }
 
         #[automatically_derived]
         impl #impl_generics ::tfplugin::Model for #ident #type_generics #where_clause {
             fn attributes() -> ::std::vec::Vec<::tfplugin::schema::Attribute> {
-                ::std::vec![#(#attributes),*]
+                ::core::iter::IntoIterator::into_iter([#(#attributes),*]).flatten().collect()
             }
 
             fn description() -> &'static str {

@@ -22,6 +22,7 @@ use syn::{DeriveInput, parse_macro_input};
 /// - `modify = FN`: `Fn(&ModifyRequest) -> Value`
 /// - `rename = "name"`: another attribute name than the field's
 /// - `json = "name"`, `json_skip`: its name in `tfplugin::json`
+/// - `flatten`: the field is a model (not a `Field`), and its attributes are the struct's own
 #[proc_macro_derive(Model, attributes(tf))]
 pub fn derive_model(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);

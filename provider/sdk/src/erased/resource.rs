@@ -13,7 +13,7 @@ use crate::path::AttributePath;
 use crate::private::Private;
 use crate::resource::{ApplyRequest, ImportBy, MoveRequest, Plan, PlanRequest, RawPlan, Resource, State};
 use crate::schema::Schema;
-use crate::value::Value;
+use crate::value::{Type, Value};
 
 pub(crate) type RawState = State<Value, Value>;
 pub(crate) type RawApply = ApplyRequest<Value, Value>;
@@ -39,6 +39,8 @@ pub(crate) struct PlanOutput {
 pub(crate) trait AnyResource<D>: Send + Sync {
     fn name(&self) -> &'static str;
     fn schema(&self) -> &Schema;
+    /// The type of the schema's values.
+    fn ty(&self) -> &Type;
     fn identity_schema(&self) -> Option<&Schema>;
     async fn validate(&self, ctx: &Context<D>, config: &Value) -> Result<(), Diagnostics>;
     async fn plan(&self, ctx: &Context<D>, input: PlanInput) -> Result<PlanOutput, Diagnostics>;
@@ -60,6 +62,7 @@ pub(crate) trait AnyResource<D>: Send + Sync {
 struct Erased<R: Resource> {
     resource: R,
     schema: OnceLock<Schema>,
+    ty: OnceLock<Type>,
     identity: OnceLock<Option<Schema>>,
 }
 
@@ -67,6 +70,7 @@ pub(crate) fn erase_resource<R: Resource>(resource: R) -> Arc<dyn AnyResource<R:
     Arc::new(Erased {
         resource,
         schema: OnceLock::new(),
+        ty: OnceLock::new(),
         identity: OnceLock::new(),
     })
 }
@@ -115,6 +119,10 @@ impl<R: Resource> AnyResource<R::Data> for Erased<R> {
 
     fn schema(&self) -> &Schema {
         self.schema.get_or_init(|| self.resource.schema())
+    }
+
+    fn ty(&self) -> &Type {
+        self.ty.get_or_init(|| self.schema().ty())
     }
 
     fn identity_schema(&self) -> Option<&Schema> {

@@ -6,7 +6,7 @@ use serde_json::Value as Json;
 
 use super::{JsonStep, json_name};
 use crate::diagnostics::{Diagnostic, Diagnostics};
-use crate::model::Model;
+use crate::model::{Model, attributes_of};
 use crate::path::AttributePath;
 use crate::schema::{Attribute, Nesting, Shape};
 use crate::value::{Type, Value};
@@ -30,7 +30,7 @@ pub fn from_json<M: Model>(json: &Json) -> Result<FromJson<M>, Diagnostics> {
         steps: Vec::new(),
         errors: Diagnostics::new(),
     };
-    let value = reader.object(json, &M::attributes(), &AttributePath::root());
+    let value = reader.object(json, &attributes_of::<M>(), &AttributePath::root());
     if reader.errors.has_errors() {
         return Err(reader.errors);
     }
@@ -191,7 +191,8 @@ impl Reader {
 }
 
 /// JSON of any shape as a value that carries its type: objects and tuples, as a core's `jsondecode` makes them.
-pub(crate) fn dynamic(json: &Json) -> Value {
+#[must_use]
+pub fn dynamic(json: &Json) -> Value {
     let (ty, value) = typed(json);
     if value.is_null() {
         Value::Null

@@ -4,7 +4,7 @@ use serde_json::{Map, Value as Json};
 
 use super::{JsonStep, json_name};
 use crate::diagnostics::{Diagnostic, Diagnostics};
-use crate::model::Model;
+use crate::model::{Model, attributes_of};
 use crate::path::AttributePath;
 use crate::schema::{Attribute, Nesting, Shape};
 use crate::value::{Number, Value};
@@ -29,7 +29,7 @@ pub fn to_json<M: Model>(model: &M) -> Result<JsonDocument, Diagnostics> {
         steps: Vec::new(),
         errors: Diagnostics::new(),
     };
-    let value = writer.object(&model.to_value(), &M::attributes(), &AttributePath::root());
+    let value = writer.object(&model.to_value(), &attributes_of::<M>(), &AttributePath::root());
     let document = JsonDocument {
         value,
         unknown: writer.unknown,

@@ -43,10 +43,10 @@ async fn change<P: Provider>(
 ) -> Result<Response, Diagnostics> {
     let resource = service.resource(&request.type_name)?;
     let (schema, identity_schema) = (resource.schema(), resource.identity_schema());
-    let ty = schema.ty();
-    let prior = decode(request.prior_state.as_ref(), &ty)?;
-    let planned = decode(request.planned_state.as_ref(), &ty)?;
-    let config = decode(request.config.as_ref(), &ty)?;
+    let ty = resource.ty();
+    let prior = decode(request.prior_state.as_ref(), ty)?;
+    let planned = decode(request.planned_state.as_ref(), ty)?;
+    let config = decode(request.config.as_ref(), ty)?;
     let identity = decode_identity(request.planned_identity.as_ref(), identity_schema)?;
     let private = Private::from_bytes(&request.planned_private);
     let ctx = service.context(None);
@@ -74,7 +74,7 @@ async fn change<P: Provider>(
         // A failed create leaves nothing; a failed update leaves what was.
         Err(failure) => {
             return Ok(Response {
-                new_state: Some(encode(&prior, &ty)?),
+                new_state: Some(encode(&prior, ty)?),
                 private: before.private.to_bytes(),
                 new_identity: if prior.is_null() {
                     None
@@ -112,7 +112,7 @@ async fn change<P: Provider>(
         .to_proto(),
     );
     Ok(Response {
-        new_state: Some(encode(&applied.model, &ty)?),
+        new_state: Some(encode(&applied.model, ty)?),
         private: applied.private.to_bytes(),
         new_identity: encode_identity(identity.as_ref(), identity_schema)?,
         diagnostics,
@@ -128,7 +128,7 @@ async fn delete<D>(
 ) -> Result<Response, Diagnostics> {
     match guarded(resource.delete(ctx, state)).await {
         Ok(()) => {
-            let new_state = Some(encode(&Value::Null, &resource.schema().ty())?);
+            let new_state = Some(encode(&Value::Null, resource.ty())?);
             Ok(Response {
                 new_state,
                 diagnostics: report(ctx).0,

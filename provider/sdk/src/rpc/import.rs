@@ -42,12 +42,12 @@ pub(super) async fn import<P: Provider>(
             });
         }
     };
-    let ty = schema.ty();
+    let ty = resource.ty();
     let imported = found.into_iter().map(|mut state| {
         write_only::clear(schema, &mut state.model);
         Ok(proto::import_resource_state::ImportedResource {
             type_name: request.type_name.clone(),
-            state: Some(encode(&state.model, &ty)?),
+            state: Some(encode(&state.model, ty)?),
             private: state.private.to_bytes(),
             identity: encode_identity(state.identity.as_ref(), identity_schema)?,
         })

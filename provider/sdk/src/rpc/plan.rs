@@ -24,11 +24,11 @@ pub(super) async fn plan<P: Provider>(
 ) -> Result<proto::plan_resource_change::Response, Diagnostics> {
     let resource = service.resource(&request.type_name)?;
     let (schema, identity_schema) = (resource.schema(), resource.identity_schema());
-    let ty = schema.ty();
+    let ty = resource.ty();
     let raw = RawPlan {
-        config: decode(request.config.as_ref(), &ty)?,
-        prior: decode(request.prior_state.as_ref(), &ty)?,
-        proposed: decode(request.proposed_new_state.as_ref(), &ty)?,
+        config: decode(request.config.as_ref(), ty)?,
+        prior: decode(request.prior_state.as_ref(), ty)?,
+        proposed: decode(request.proposed_new_state.as_ref(), ty)?,
     };
     let identity = decode_identity(request.prior_identity.as_ref(), identity_schema)?;
     if raw.proposed.is_null() {
@@ -66,7 +66,7 @@ pub(super) async fn plan<P: Provider>(
     });
     diagnostics.extend(bugs.to_proto());
     Ok(proto::plan_resource_change::Response {
-        planned_state: Some(encode(&output.planned, &ty)?),
+        planned_state: Some(encode(&output.planned, ty)?),
         requires_replace: replace.iter().map(AttributePath::to_proto).collect(),
         planned_private: output.private.to_bytes(),
         planned_identity: encode_identity(output.identity.as_ref(), identity_schema)?,
@@ -118,7 +118,7 @@ async fn plan_destroy<P: Provider>(
     }
     let (diagnostics, deferred) = report(&ctx);
     Ok(proto::plan_resource_change::Response {
-        planned_state: Some(encode(&Value::Null, &resource.schema().ty())?),
+        planned_state: Some(encode(&Value::Null, resource.ty())?),
         planned_private: request.prior_private,
         planned_identity: request.prior_identity,
         diagnostics,

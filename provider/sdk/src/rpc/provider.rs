@@ -60,7 +60,7 @@ pub(super) async fn validate_resource<P: Provider>(
 ) -> Result<proto::validate_resource_config::Response, Diagnostics> {
     let resource = service.resource(&request.type_name)?;
     let schema = resource.schema();
-    let config = decode(request.config.as_ref(), &schema.ty())?;
+    let config = decode(request.config.as_ref(), resource.ty())?;
     let mut found = validators::run(schema, &config);
     let ctx: Context<P::Data> = service.context(request.client_capabilities);
     if let Err(more) = resource.validate(&ctx, &config).await {

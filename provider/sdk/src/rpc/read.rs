@@ -21,8 +21,8 @@ pub(super) async fn read<P: Provider>(
 ) -> Result<proto::read_resource::Response, Diagnostics> {
     let resource = service.resource(&request.type_name)?;
     let (schema, identity_schema) = (resource.schema(), resource.identity_schema());
-    let ty = schema.ty();
-    let before = decode(request.current_state.as_ref(), &ty)?;
+    let ty = resource.ty();
+    let before = decode(request.current_state.as_ref(), ty)?;
     let identity = decode_identity(request.current_identity.as_ref(), identity_schema)?;
     let state = RawState {
         model: before.clone(),
@@ -45,7 +45,7 @@ pub(super) async fn read<P: Provider>(
     };
     let (mut diagnostics, deferred) = report(&ctx);
     let Some(mut read) = read else {
-        let new_state = Some(encode(&Value::Null, &ty)?);
+        let new_state = Some(encode(&Value::Null, ty)?);
         return Ok(proto::read_resource::Response {
             new_state,
             diagnostics,
@@ -59,7 +59,7 @@ pub(super) async fn read<P: Provider>(
     spelling::keep(schema, &before, &mut read.model);
     diagnostics.extend(self_check("state", || unknowns_left(&read.model)).to_proto());
     Ok(proto::read_resource::Response {
-        new_state: Some(encode(&read.model, &ty)?),
+        new_state: Some(encode(&read.model, ty)?),
         private: read.private.to_bytes(),
         new_identity: encode_identity(identity.as_ref(), identity_schema)?,
         diagnostics,

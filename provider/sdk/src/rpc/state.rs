@@ -25,7 +25,7 @@ pub(super) async fn upgrade<P: Provider>(
     };
     write_only::clear(schema, &mut state);
     Ok(proto::upgrade_resource_state::Response {
-        upgraded_state: Some(encode(&state, &schema.ty())?),
+        upgraded_state: Some(encode(&state, resource.ty())?),
         ..Default::default()
     })
 }
@@ -61,7 +61,7 @@ pub(super) async fn move_here<P: Provider>(
     };
     write_only::clear(schema, &mut moved.model);
     Ok(proto::move_resource_state::Response {
-        target_state: Some(encode(&moved.model, &schema.ty())?),
+        target_state: Some(encode(&moved.model, resource.ty())?),
         target_private: moved.private.to_bytes(),
         target_identity: encode_identity(moved.identity.as_ref(), resource.identity_schema())?,
         ..Default::default()

@@ -14,19 +14,21 @@ use tracing_subscriber::registry::LookupSpan;
 const MAX_LINE_BYTES: usize = 60_000;
 
 /// Which events are wanted, by the variables that Terraform users know.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct Levels {
+    /// A part of the names of the provider's own crates.
+    name: String,
     provider: LevelFilter,
     sdk: LevelFilter,
-    wire: LevelFilter,
+    others: LevelFilter,
 }
 
-/// Crates whose events are about bytes on the wire: many, and seldom what is looked for.
-const WIRE: [&str; 6] = ["h2", "hyper", "hyper_util", "rustls", "tonic", "tower"];
-
 impl Levels {
-    /// `TF_LOG_PROVIDER_<NAME>`, `TF_LOG_PROVIDER` and `TF_LOG` for the provider; `TF_LOG_SDK` before these for the SDK. What is
-    /// about the wire comes in full only with `TF_LOG_SDK`.
+    /// `TF_LOG_PROVIDER_<NAME>`, `TF_LOG_PROVIDER` and `TF_LOG` for the provider's own crates, those with its name in theirs;
+    /// `TF_LOG_SDK` before these for the SDK.
+    ///
+    /// Every other crate gives warnings alone, with `TF_LOG_SDK` what is up to debugging, and never more: HTTP clients trace whole
+    /// requests, tokens and signatures in them, and a log is sent around.
     fn from_variables(name: &str, variable: impl Fn(&str) -> Option<String>) -> Self {
         let own = format!("TF_LOG_PROVIDER_{}", name.to_uppercase().replace('-', "_"));
         let first = |names: &[&str]| {
@@ -36,21 +38,25 @@ impl Levels {
         let provider = first(&[own.as_str(), "TF_LOG_PROVIDER", "TF_LOG"]);
         let asked = variable("TF_LOG_SDK").map(|text| level(&text));
         Self {
+            name: name.replace('-', "_"),
             provider,
             sdk: asked.unwrap_or(provider),
-            wire: asked.unwrap_or_else(|| provider.min(LevelFilter::WARN)),
+            others: asked.map_or_else(
+                || provider.min(LevelFilter::WARN),
+                |asked| asked.min(LevelFilter::DEBUG),
+            ),
         }
     }
 
-    fn of(self, target: &str) -> LevelFilter {
+    fn of(&self, target: &str) -> LevelFilter {
         match target.split("::").next().unwrap_or(target) {
             "tfplugin" => self.sdk,
-            name if WIRE.contains(&name) => self.wire,
-            _ => self.provider,
+            name if name.contains(&self.name) => self.provider,
+            _ => self.others,
         }
     }
 
-    fn any(self) -> LevelFilter {
+    fn any(&self) -> LevelFilter {
         self.provider.max(self.sdk)
     }
 }
@@ -199,7 +205,7 @@ mod tests {
     #[test]
     fn the_nearest_variable_wins() {
         use LevelFilter as L;
-        for (variables, provider, sdk, wire) in [
+        for (variables, provider, sdk, others) in [
             (vec![], L::OFF, L::OFF, L::OFF),
             (vec![("TF_LOG", "info")], L::INFO, L::INFO, L::WARN),
             (vec![("TF_LOG", "error")], L::ERROR, L::ERROR, L::ERROR),
@@ -221,24 +227,32 @@ mod tests {
                 L::OFF,
                 L::OFF,
             ),
-            (vec![("TF_LOG_SDK", "trace")], L::OFF, L::TRACE, L::TRACE),
+            (vec![("TF_LOG_SDK", "trace")], L::OFF, L::TRACE, L::DEBUG),
         ] {
             let find = |name: &str| {
                 let set = variables.iter().find(|(key, _)| *key == name);
                 set.map(|(_, value)| (*value).to_owned())
             };
             let levels = Levels::from_variables("my-x", find);
-            assert_eq!(levels, Levels { provider, sdk, wire }, "{variables:?}");
+            let want = Levels {
+                name: "my_x".to_owned(),
+                provider,
+                sdk,
+                others,
+            };
+            assert_eq!(levels, want, "{variables:?}");
         }
         let levels = Levels {
+            name: "my_x".to_owned(),
             provider: L::INFO,
             sdk: L::DEBUG,
-            wire: L::WARN,
+            others: L::WARN,
         };
         for (target, want) in [
             ("tfplugin::rpc", L::DEBUG),
-            ("h2::codec", L::WARN),
-            ("my_provider", L::INFO),
+            ("aws_smithy_runtime::client", L::WARN),
+            ("my_x_client::pool", L::INFO),
+            ("terraform_provider_my_x", L::INFO),
         ] {
             assert_eq!(levels.of(target), want, "{target}");
         }

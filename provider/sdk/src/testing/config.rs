@@ -47,9 +47,37 @@ fn read(json: &Json, ty: &Type, path: &AttributePath) -> Result<Value, Failure> 
                 .map(|(key, member)| Ok((key.clone(), read(member, element, &path.key(key.as_str()))?)));
             members.collect::<Result<BTreeMap<_, _>, _>>().map(Value::Map)
         }
-        (Type::Dynamic, json) => Ok(crate::json::dynamic_from_json(json)),
+        (Type::Dynamic, json) => {
+            let (ty, value) = dynamic(json);
+            Ok(Value::Dynamic(Box::new((ty, value))))
+        }
         (ty, json) => wire::from_json(json, ty)
             .map_err(|error| Failure::Test(format!("the configuration at {path}: {error}"))),
+    }
+}
+
+/// A value of any type with the type that it has; what is not known is taken for a text.
+fn dynamic(json: &Json) -> (Type, Value) {
+    match json {
+        Json::String(text) if text == UNKNOWN => (Type::String, Value::unknown()),
+        Json::Array(items) => {
+            let (types, items) = items.iter().map(dynamic).unzip();
+            (Type::Tuple(types), Value::Tuple(items))
+        }
+        Json::Object(members) => {
+            let typed = members
+                .iter()
+                .map(|(name, member)| (name.clone(), dynamic(member)))
+                .collect::<BTreeMap<_, _>>();
+            let types = typed.iter().map(|(name, (ty, _))| (name.clone(), ty.clone()));
+            let types = types.collect();
+            let members = typed.into_iter().map(|(name, (_, value))| (name, value));
+            (Type::Object(types), Value::Object(members.collect()))
+        }
+        leaf => match crate::json::dynamic_from_json(leaf) {
+            Value::Dynamic(inner) => *inner,
+            other => (Type::Dynamic, other),
+        },
     }
 }
 

@@ -248,6 +248,9 @@ impl<P: Provider> Session<P> {
         self.state = state;
         self.private = response.private;
         self.identity = response.new_identity;
+        if !self.state.is_null() {
+            self.check_identity()?;
+        }
         Ok(warnings)
     }
 
@@ -399,7 +402,31 @@ impl<P: Provider> Session<P> {
         self.state = after;
         self.private = response.private;
         self.identity = response.new_identity.or_else(|| self.identity.take());
+        if result.is_ok() {
+            self.check_identity()?;
+        }
         result
+    }
+
+    /// An object whose type has an identity has one, and all of it is known.
+    fn check_identity(&self) -> Result<(), Failure> {
+        const TITLE: &str = "Provider returned invalid identity";
+        let Some(schema) = self.service.resource_identity_schema(&self.type_name) else {
+            return Ok(());
+        };
+        let data = self
+            .identity
+            .as_ref()
+            .and_then(|identity| identity.identity_data.as_ref());
+        let identity = wire::from_proto(data, &schema.ty())
+            .map_err(|error| Failure::broken(TITLE, error.to_string()))?;
+        if identity.is_null() {
+            return Err(Failure::broken(
+                TITLE,
+                "there is no identity, but the resource's type has one",
+            ));
+        }
+        Failure::rule(TITLE, unknowns_left(&identity))
     }
 
     fn check_stored(&self, state: &Value, title: &'static str) -> Result<(), Failure> {

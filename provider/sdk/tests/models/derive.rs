@@ -146,3 +146,68 @@ fn misfits_are_all_named_with_their_paths() {
         ]
     );
 }
+
+/// What several models share.
+#[derive(Clone, Debug, Default, PartialEq, Model)]
+struct Shared {
+    /// Its name.
+    #[tf(required, json_skip)]
+    name: Field<String>,
+    /// How much it weighs.
+    #[tf(default = 1)]
+    weight: Field<i64>,
+}
+
+/// A model with them.
+#[derive(Clone, Debug, Default, PartialEq, Model)]
+struct Whole {
+    #[tf(flatten)]
+    shared: Shared,
+    /// Its own.
+    colour: Field<String>,
+}
+
+#[test]
+fn a_flattened_model_gives_its_attributes() {
+    let schema = Whole::schema(0);
+    let names: Vec<&str> = schema
+        .attributes
+        .iter()
+        .map(|attribute| attribute.name.as_str())
+        .collect();
+    assert_eq!(names, ["name", "weight", "colour"]);
+    let whole = Whole {
+        shared: Shared {
+            name: "n".into(),
+            weight: Field::Unknown,
+        },
+        colour: "red".into(),
+    };
+    let value = whole.to_value();
+    assert_eq!(
+        value,
+        Value::object([
+            ("name", "n".into()),
+            ("weight", Value::unknown()),
+            ("colour", "red".into())
+        ])
+    );
+    assert_eq!(Whole::read(&value), Ok(whole.clone()));
+    let document = tfplugin::json::to_json(&whole).expect("JSON");
+    assert_eq!(document.value, serde_json::json!({ "colour": "red" }));
+    let read = tfplugin::json::from_json::<Whole>(&serde_json::json!({ "weight": 2, "colour": "red" }))
+        .expect("read");
+    assert_eq!(
+        (read.model.shared.weight, read.ignored.len()),
+        (Field::Known(2), 0)
+    );
+    let wrong = Value::object([
+        ("name", Value::Bool(true)),
+        ("weight", Value::Bool(true)),
+        ("colour", "red".into()),
+    ]);
+    assert_eq!(
+        Whole::read(&wrong).expect_err("misfits").paths(),
+        ["name", "weight"]
+    );
+}

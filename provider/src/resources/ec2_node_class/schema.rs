@@ -6,11 +6,11 @@ use super::selectors::{
     AmiTerm, CapacityReservationTerm, PlacementGroupSelector, SecurityGroupTerm, SubnetTerm,
 };
 use crate::cluster::Kind;
-use crate::objects::{Custom, Wait, common_fields};
+use crate::objects::{Common, Custom};
 use joiner_api::{labels, rules};
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
-use tfplugin::{Field, Model, Timeouts};
+use tfplugin::{Field, Model};
 
 /// An EC2NodeClass (`karpenter.k8s.aws/v1`): how the controller starts instances in the AWS account.
 ///
@@ -19,15 +19,8 @@ use tfplugin::{Field, Model, Timeouts};
 /// the controller's release and role must outlive the class (refer to them, or use `depends_on`).
 #[derive(Clone, Debug, Default, PartialEq, Model)]
 pub(crate) struct Ec2NodeClass {
-    /// Name of the EC2NodeClass; also the import ID. A change replaces the class.
-    #[tf(json_skip, required, requires_replace)]
-    pub name: Field<String>,
-    /// Labels of the EC2NodeClass object itself.
-    #[tf(json_skip)]
-    pub labels: Field<BTreeMap<String, String>>,
-    /// Annotations of the EC2NodeClass object itself.
-    #[tf(json_skip)]
-    pub annotations: Field<BTreeMap<String, String>>,
+    #[tf(flatten)]
+    pub common: Common,
     /// Subnets that instances may start in: those that match any of the terms, 1 to 30.
     #[tf(required)]
     pub subnet_selector_terms: Field<Vec<SubnetTerm>>,
@@ -77,30 +70,6 @@ pub(crate) struct Ec2NodeClass {
     pub cpu_options: Field<CpuOptions>,
     /// The reserved field `Context` of EC2's CreateFleet.
     pub context: Field<String>,
-    /// How to wait for the class after a change.
-    #[tf(json_skip)]
-    pub wait: Field<Wait>,
-    /// Take over an EC2NodeClass of this name that exists but is not in the state, instead of an error.
-    #[tf(json_skip, default = false)]
-    pub adopt: Field<bool>,
-    /// Take over fields that other field managers own, instead of an error that names them. The provider's setting when left out.
-    #[tf(json_skip)]
-    pub force_conflicts: Field<bool>,
-    /// Time limits of the operations.
-    #[tf(json_skip)]
-    pub timeouts: Field<Timeouts>,
-    /// The same as `name`.
-    #[tf(json_skip, use_state_for_unknown, computed)]
-    pub id: Field<String>,
-    /// The uid that the API server gave the object.
-    #[tf(json_skip, use_state_for_unknown, computed)]
-    pub uid: Field<String>,
-    /// The cluster's identity: the uid of its namespace `kube-system`. Null when it may not be read.
-    #[tf(json_skip, use_state_for_unknown, computed)]
-    pub cluster_uid: Field<String>,
-    /// Whether the class was ready when it was last looked at.
-    #[tf(json_skip, computed)]
-    pub ready: Field<bool>,
 }
 
 /// A network interface of an instance.
@@ -159,11 +128,17 @@ impl Custom for Ec2NodeClass {
         Kind::new("karpenter.k8s.aws", "v1", "EC2NodeClass", "ec2nodeclasses")
     }
 
-    fn claims(name: &str) -> String {
-        format!("{}={name}", labels::EC2_NODE_CLASS)
+    fn claims(name: &str) -> Option<String> {
+        Some(format!("{}={name}", labels::EC2_NODE_CLASS))
     }
 
-    common_fields!();
+    fn common(&self) -> &Common {
+        &self.common
+    }
+
+    fn common_mut(&mut self) -> &mut Common {
+        &mut self.common
+    }
 
     fn to_spec(json: Json) -> Json {
         kubelet::to_spec(json)

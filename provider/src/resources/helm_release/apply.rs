@@ -4,17 +4,17 @@
 //! with a state only when Helm itself failed and left a failed first install, of which nothing works: replacing that is right. Workloads
 //! that are not ready are a warning. A failed upgrade is an error beside what is really there, which no core taints.
 
-use super::read::fill;
-use super::schema::HelmRelease;
+use super::documents::secret_names;
+use super::identity::ReleaseIdentity;
+use super::read::{SECRET_NAMES, fill, other_cluster};
+use super::schema::{HelmRelease, Limits};
 use super::steps::{Found, Run, Workloads};
-use crate::cluster::{Kind, Objects};
+use crate::cluster::{ADDRESS, Kind, Objects};
 use crate::helm::{Adopt, HelmError, Record, Status};
 use crate::provider::Joiner;
 use crate::report;
 use std::time::Duration;
-use tfplugin::{
-    ApplyRequest, Context, Diagnostic, Diagnostics, Field, NoIdentity, State, Timeouts, timeout_or,
-};
+use tfplugin::{ApplyRequest, Context, Diagnostic, Diagnostics, Field, State, timeout_or};
 
 /// How long an uninstall may take.
 const UNINSTALL: Duration = Duration::from_secs(10 * 60);
@@ -22,8 +22,8 @@ const UNINSTALL: Duration = Duration::from_secs(10 * 60);
 /// Installs the release.
 pub(super) async fn create(
     ctx: &Context<Joiner>,
-    request: ApplyRequest<HelmRelease, NoIdentity>,
-) -> Result<State<HelmRelease, NoIdentity>, Diagnostics> {
+    request: ApplyRequest<HelmRelease, ReleaseIdentity>,
+) -> Result<State<HelmRelease, ReleaseIdentity>, Diagnostics> {
     let adopt = request.planned.adopt.known().copied().unwrap_or(false);
     let adopt = if adopt { Adopt::Yes } else { Adopt::No };
     apply(ctx, request, None, adopt).await
@@ -32,30 +32,46 @@ pub(super) async fn create(
 /// Upgrades the release, or puts it into a cluster that was replaced.
 pub(super) async fn update(
     ctx: &Context<Joiner>,
-    prior: State<HelmRelease, NoIdentity>,
-    request: ApplyRequest<HelmRelease, NoIdentity>,
-) -> Result<State<HelmRelease, NoIdentity>, Diagnostics> {
+    prior: State<HelmRelease, ReleaseIdentity>,
+    request: ApplyRequest<HelmRelease, ReleaseIdentity>,
+) -> Result<State<HelmRelease, ReleaseIdentity>, Diagnostics> {
     apply(ctx, request, Some(prior), Adopt::Yes).await
 }
 
 async fn apply(
     ctx: &Context<Joiner>,
-    request: ApplyRequest<HelmRelease, NoIdentity>,
-    prior: Option<State<HelmRelease, NoIdentity>>,
+    request: ApplyRequest<HelmRelease, ReleaseIdentity>,
+    prior: Option<State<HelmRelease, ReleaseIdentity>>,
     adopt: Adopt,
-) -> Result<State<HelmRelease, NoIdentity>, Diagnostics> {
+) -> Result<State<HelmRelease, ReleaseIdentity>, Diagnostics> {
     let data = ctx.ready()?;
     let cluster = data.cluster()?;
     let ApplyRequest {
+        config,
         planned,
-        private,
-        identity,
+        mut private,
         ..
     } = request;
+    if let Some(prior) = &prior {
+        // A plan without a refresh has not looked at the cluster.
+        other_cluster(cluster, prior).await?;
+    }
+    if let Ok(address) = cluster.address().await {
+        private.set(ADDRESS, &address)?;
+    }
+    match secret_names(&config) {
+        names if names.is_empty() => private.remove(SECRET_NAMES),
+        names => private.set(SECRET_NAMES, &names)?,
+    }
+    // What is write-only is in the configuration alone.
+    let release = HelmRelease {
+        set_wo: config.set_wo,
+        ..planned.clone()
+    };
     let run = Run {
         data: &data,
         cluster,
-        release: &planned,
+        release: &release,
         cancel: ctx.cancellation(),
     };
     let failed = |error: HelmError| report::helm(&error);
@@ -82,11 +98,11 @@ async fn apply(
     let state = |model: HelmRelease| State {
         model,
         private: private.clone(),
-        identity: identity.clone(),
+        identity: ReleaseIdentity::of(&planned),
     };
     let cluster_uid = cluster.uid().await.ok().flatten().map(str::to_owned);
     match (upgraded, record) {
-        (Ok(crds), Some(record)) => {
+        (Ok(crds), Ok(Some(record))) => {
             let workloads = run.workloads(&record).await.map_err(failed)?;
             if let (true, Workloads::NotReady(reasons)) = (atomic, &workloads) {
                 return undo(ctx, &run, before, prior, not_ready(&run, reasons)).await;
@@ -95,12 +111,22 @@ async fn apply(
             report_workloads(ctx, &run, &workloads);
             Ok(state(fill(&planned, &record, cluster_uid, Some(crds), ready)))
         }
-        (Ok(_), None) => Err(Diagnostics::error(
+        (Ok(_), Ok(None)) => Err(Diagnostics::error(
             "The release has no record",
             "Helm said that it worked, but left no record in the cluster. Someone may have removed it; apply again.",
         )),
+        (Ok(_), Err(error)) => Err(Diagnostics::error(
+            "The release's record cannot be read",
+            format!(
+                "Helm said that it worked, and then: {} The next apply goes on from what Helm did.",
+                sentence(&error.to_string())
+            ),
+        )),
         (Err(error), record) => {
-            let left = record.filter(|record| before != Some(record.revision()));
+            let left = record
+                .ok()
+                .flatten()
+                .filter(|record| before != Some(record.revision()));
             let Some(record) = left else {
                 return Err(failed(error));
             };
@@ -131,9 +157,9 @@ async fn undo(
     ctx: &Context<Joiner>,
     run: &Run<'_>,
     before: Option<u32>,
-    prior: Option<State<HelmRelease, NoIdentity>>,
+    prior: Option<State<HelmRelease, ReleaseIdentity>>,
     cause: Diagnostics,
-) -> Result<State<HelmRelease, NoIdentity>, Diagnostics> {
+) -> Result<State<HelmRelease, ReleaseIdentity>, Diagnostics> {
     let done = match before {
         Some(revision) => format!("The release was rolled back to revision {revision}."),
         None => "The release was removed again.".to_owned(),
@@ -144,7 +170,7 @@ async fn undo(
         Err(error) => all.append(report::helm(&error)),
     }
     match (prior, newest(run).await) {
-        (Some(prior), Some(record)) => {
+        (Some(prior), Ok(Some(record))) => {
             ctx.report_all(all);
             let model = HelmRelease {
                 revision: Field::Known(i64::from(record.revision())),
@@ -157,8 +183,8 @@ async fn undo(
     }
 }
 
-async fn newest(run: &Run<'_>) -> Option<Record> {
-    run.storage().await.ok()?.newest().await.ok()?
+async fn newest(run: &Run<'_>) -> Result<Option<Record>, HelmError> {
+    run.storage().await?.newest().await
 }
 
 fn not_ready(run: &Run<'_>, reasons: &[String]) -> Diagnostics {
@@ -173,30 +199,34 @@ fn not_ready(run: &Run<'_>, reasons: &[String]) -> Diagnostics {
 }
 
 fn report_workloads(ctx: &Context<Joiner>, run: &Run<'_>, workloads: &Workloads) {
-    if let Workloads::NotReady(reasons) = workloads {
-        ctx.report(Diagnostic::warning(
-            format!("Release {} is installed, but not ready", run.release.name.as_str().unwrap_or_default()),
+    let name = run.release.name.as_str().unwrap_or_default();
+    match workloads {
+        Workloads::Ready | Workloads::NotWaited => {}
+        Workloads::NotReady(reasons) => ctx.report(Diagnostic::warning(
+            format!("Release {name} is installed, but not ready"),
             format!(
                 "After {} s: {}. Kubernetes goes on trying. Put right what is wrong and apply again, or allow more time with timeout.",
                 run.limit().as_secs(),
                 reasons.join("; ")
             ),
-        ));
+        )),
+        Workloads::NotKnown(outage) => ctx.report(Diagnostic::warning(
+            format!("It is not known whether release {name} is ready"),
+            format!("Helm installed it; then the wait for its workloads ended: {}", sentence(outage)),
+        )),
     }
 }
 
 /// Removes the release and waits until its objects are gone. The CRDs stay.
-pub(super) async fn delete(ctx: &Context<Joiner>, release: &HelmRelease) -> Result<(), Diagnostics> {
+pub(super) async fn delete(
+    ctx: &Context<Joiner>,
+    state: State<HelmRelease, ReleaseIdentity>,
+) -> Result<(), Diagnostics> {
+    let release = &state.model;
     let data = ctx.ready()?;
     let cluster = data.cluster()?;
-    let found = cluster.uid().await.map_err(|error| report::cluster(&error))?;
-    if let (Some(known), Some(found)) = (release.cluster_uid.as_str(), found)
-        && known != found
-    {
-        ctx.report(Diagnostic::warning(
-            "The release's cluster is gone",
-            format!("It was installed in the cluster with uid {known}; {} has uid {found}. Nothing was removed there.", cluster.label()),
-        ));
+    if let Some(warning) = other_cluster(cluster, &state).await? {
+        ctx.report(warning);
         return Ok(());
     }
     let run = Run {
@@ -212,11 +242,7 @@ pub(super) async fn delete(ctx: &Context<Joiner>, release: &HelmRelease) -> Resu
         Some(_) => {}
     }
     refuse_orphans(&data, release).await?;
-    let limit = timeout_or(
-        &release.timeouts,
-        |timeouts: &Timeouts| &timeouts.delete,
-        UNINSTALL,
-    );
+    let limit = timeout_or(&release.timeouts, |limits: &Limits| &limits.delete, UNINSTALL);
     run.uninstall(limit).await.map_err(|error| report::helm(&error))
 }
 

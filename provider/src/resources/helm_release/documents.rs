@@ -1,6 +1,6 @@
 //! The values of a release, from its attributes.
 
-use super::schema::{HelmRelease, SetEntry};
+use super::schema::{HelmRelease, SecretEntry, SetEntry};
 use crate::cluster::Secret;
 use crate::helm::{HelmError, SetValue, merge_values, parse_document};
 use crate::plain::json_of;
@@ -35,21 +35,17 @@ pub(super) fn merged(release: &HelmRelease) -> Option<Result<Json, HelmError>> {
     };
     let mut settings = Vec::new();
     for list in [&release.set, &release.set_sensitive] {
-        match list {
-            Field::Null => {}
-            Field::Unknown => return None,
-            Field::Known(entries) => {
-                for entry in entries {
-                    settings.push(setting(entry)?);
-                }
-            }
+        for SetEntry { name, value, r#type } in list.decided()?.into_iter().flatten() {
+            settings.push(setting(name, value, r#type)?);
         }
+    }
+    for SecretEntry { name, value, r#type } in release.set_wo.decided()?.into_iter().flatten() {
+        settings.push(setting(name, value, r#type)?);
     }
     Some(documents.and_then(|documents| merge_values(&documents, &settings)))
 }
 
-fn setting(entry: &SetEntry) -> Option<SetValue> {
-    let SetEntry { name, value, r#type } = entry;
+fn setting(name: &Field<String>, value: &Field<String>, r#type: &Field<String>) -> Option<SetValue> {
     Some(SetValue {
         name: name.as_str()?.to_owned(),
         value: Secret::new(value.as_str()?),
@@ -61,6 +57,27 @@ fn setting(entry: &SetEntry) -> Option<SetValue> {
 pub(super) fn same_values(left: &Value, right: &Value) -> bool {
     let merged = |values: &Value| merge_values(&documents(values)?.ok()?, &[]).ok();
     merged(left).is_some_and(|left| merged(right) == Some(left))
+}
+
+/// The names of the values that are stored nowhere.
+pub(super) fn secret_names(config: &HelmRelease) -> Vec<String> {
+    let entries = config.set_wo.known().into_iter().flatten();
+    entries
+        .filter_map(|entry| entry.name.as_str().map(str::to_owned))
+        .collect()
+}
+
+/// Values with the same word wherever one of `names` leads: what is stored nowhere cannot be compared.
+pub(super) fn without(values: Json, names: &[String]) -> Result<Json, HelmError> {
+    let covers: Vec<SetValue> = names
+        .iter()
+        .map(|name| SetValue {
+            name: name.clone(),
+            value: Secret::new("(write-only)"),
+            as_string: true,
+        })
+        .collect();
+    merge_values(&[values], &covers)
 }
 
 /// Where two values differ, as paths; never what they are, since they may be secret.
@@ -95,8 +112,8 @@ pub(super) fn differing_paths(left: &Json, right: &Json) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plain::value_of;
     use serde_json::json;
+    use tfplugin::json::dynamic_from_json;
 
     fn entry(name: &str, value: Field<String>) -> SetEntry {
         SetEntry {
@@ -116,26 +133,26 @@ mod tests {
             json!([{ "a": { "b": 2 } }, "a: {b: 1}\nc: true"]),
         ] {
             let release = HelmRelease {
-                values: Field::Known(value_of(&spelling)),
+                values: Field::Known(dynamic_from_json(&spelling)),
                 ..HelmRelease::default()
             };
             let merged = merged(&release).expect("known").expect("valid");
             assert_eq!(merged, want, "{spelling}");
         }
         assert!(same_values(
-            &value_of(&json!("a: 1")),
-            &value_of(&json!({ "a": 1 }))
+            &dynamic_from_json(&json!("a: 1")),
+            &dynamic_from_json(&json!({ "a": 1 }))
         ));
         assert!(!same_values(
-            &value_of(&json!("a: 1")),
-            &value_of(&json!({ "a": 2 }))
+            &dynamic_from_json(&json!("a: 1")),
+            &dynamic_from_json(&json!({ "a": 2 }))
         ));
     }
 
     #[test]
     fn settings_come_last_and_unknown_waits() {
         let release = HelmRelease {
-            values: Field::Known(value_of(&json!({ "a": 1 }))),
+            values: Field::Known(dynamic_from_json(&json!({ "a": 1 }))),
             set: Field::Known(vec![entry("a", "2".into())]),
             set_sensitive: Field::Known(vec![entry("p", "x".into())]),
             ..HelmRelease::default()
@@ -159,6 +176,19 @@ mod tests {
         assert_eq!(
             merged(&HelmRelease::default()).expect("known").expect("valid"),
             json!({})
+        );
+    }
+
+    #[test]
+    fn what_is_stored_nowhere_is_not_compared() {
+        let names = ["auth.password".to_owned(), "list[1].x".to_owned()];
+        let live = json!({ "auth": { "password": "s3", "user": "u" }, "list": [1, { "x": "s4" }] });
+        let stored = json!({ "auth": { "user": "u" }, "list": [1] });
+        let covered = |values: Json| without(values, &names).expect("valid names");
+        assert_eq!(covered(live.clone()), covered(stored));
+        assert_ne!(
+            covered(live),
+            covered(json!({ "auth": { "user": "v" }, "list": [1] }))
         );
     }
 

@@ -1,14 +1,15 @@
 //! Planning: offline. What the plan cannot know stays unknown; what makes an upgrade necessary is what the user changed, a chart
 //! whose content changed, drift, and a release that is not deployed.
 
+use super::identity::ReleaseIdentity;
 use super::schema::HelmRelease;
 use super::validate::source;
 use crate::cluster::Kind;
-use crate::helm::{self, Storage};
+use crate::helm::Storage;
 use crate::provider::{Joiner, Part};
 use crate::report;
 use std::collections::BTreeMap;
-use tfplugin::{Configured, Context, Diagnostics, Field, NoIdentity, Plan, PlanRequest};
+use tfplugin::{Configured, Context, Diagnostic, Diagnostics, Field, Plan, PlanRequest};
 
 /// What reads and plans remember a release under.
 pub(super) fn memory() -> Kind {
@@ -19,7 +20,7 @@ pub(super) fn memory() -> Kind {
 pub(super) async fn plan(
     ctx: &Context<Joiner>,
     request: &PlanRequest<HelmRelease>,
-    plan: &mut Plan<HelmRelease, NoIdentity>,
+    plan: &mut Plan<HelmRelease, ReleaseIdentity>,
 ) -> Result<(), Diagnostics> {
     let digest = digest(&plan.planned);
     let planned = &mut plan.planned;
@@ -27,7 +28,9 @@ pub(super) async fn plan(
         planned.id = id(planned);
     }
     let Some(prior) = &request.prior else {
+        plan.identity = ReleaseIdentity::of(planned);
         planned.chart_digest = digest;
+        planned.chart_name = name(planned);
         planned.chart_version = version(planned);
         planned.drift = Field::Known(BTreeMap::new());
         return check_helm(ctx);
@@ -43,23 +46,40 @@ pub(super) async fn plan(
     planned.drift = Field::Known(BTreeMap::new());
     planned.status = Field::Unknown;
     planned.revision = Field::Unknown;
+    planned.chart_name = name(planned);
     planned.chart_version = version(planned);
     planned.app_version = Field::Unknown;
     planned.crds = Field::Unknown;
     planned.ready = Field::Unknown;
     if gone {
         planned.cluster_uid = Field::Unknown;
+    } else if let (Some(old), Some(new)) = (prior.chart_name.as_str(), planned.chart_name.as_str())
+        && old != new
+    {
+        ctx.report(other_chart_name(prior, old, new));
     }
     check_helm(ctx)
+}
+
+/// As after the import of a release whose chart nobody has named yet: without `chart` it is the controller's.
+fn other_chart_name(prior: &HelmRelease, old: &str, new: &str) -> Diagnostic {
+    Diagnostic::warning(
+        "The release gets another chart",
+        format!(
+            "Release {} is of the chart {old:?}, and the apply makes it one of {new:?}: what only {old:?} has is deleted. If that is not \
+             meant, set chart, and version for one in a registry, to where {old:?} comes from.",
+            prior.id.as_str().unwrap_or_default()
+        ),
+    )
+    .at("chart")
 }
 
 /// Whether the release may be or is gone: its cluster is unknown, or does not have it. As for objects, a cluster that gets known
 /// in the apply is looked at then, once.
 async fn is_gone(ctx: &Context<Joiner>, prior: &HelmRelease) -> Result<bool, Diagnostics> {
     let data = match ctx.provider() {
-        Configured::Unconfigured => return Ok(false),
-        Configured::UnknownUntilApply => return Ok(true),
         Configured::Ready(data) => data,
+        Configured::Unconfigured | Configured::UnknownUntilApply => return Ok(false),
     };
     let cluster = match &data.cluster {
         Part::Unknown => return Ok(true),
@@ -84,13 +104,12 @@ async fn is_gone(ctx: &Context<Joiner>, prior: &HelmRelease) -> Result<bool, Dia
 
 /// A change needs Helm: that it is missing is told now, not in the middle of an apply.
 fn check_helm(ctx: &Context<Joiner>) -> Result<(), Diagnostics> {
-    if let Configured::Ready(data) = ctx.provider()
-        && let Part::Known(setting) = &data.helm_path
-    {
-        let setting = setting.as_ref().map(|path| path.to_string_lossy());
-        helm::find(setting.as_deref()).map_err(|error| report::helm(&error))?;
+    match ctx.provider() {
+        Configured::Ready(data) if !data.helm_path.is_unknown() => {
+            data.helm().map(drop).map_err(|error| report::helm(&error))
+        }
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 /// `NAMESPACE/NAME`.
@@ -107,6 +126,14 @@ pub(super) fn digest(release: &HelmRelease) -> Field<String> {
         None => Field::Unknown,
         Some(Ok(source)) => Field::from_option(source.fingerprint()),
         Some(Err(_)) => Field::Null,
+    }
+}
+
+/// The chart's name, where it can be read without a registry.
+fn name(release: &HelmRelease) -> Field<String> {
+    match source(release) {
+        Some(Ok(source)) => source.known_name().map_or(Field::Unknown, Field::Known),
+        _ => Field::Unknown,
     }
 }
 

@@ -1,28 +1,29 @@
 //! Reading the release: its record, its workloads, and what of its objects differs.
 
-use super::documents::{differing_paths, merged};
+use super::documents::{differing_paths, merged, without};
+use super::identity::ReleaseIdentity;
 use super::plan::{digest, memory};
 use super::schema::HelmRelease;
+use crate::cluster::{ADDRESS, Cluster};
 use crate::helm::{HelmError, Record, Status, Storage, drift_of, readiness_of, rendered};
-use crate::plain::value_of;
 use crate::provider::Joiner;
 use crate::report;
 use std::collections::BTreeMap;
-use tfplugin::{Context, Diagnostic, Diagnostics, Field, NoIdentity, State};
+use tfplugin::json::dynamic_from_json;
+use tfplugin::{Context, Diagnostic, Diagnostics, Field, State};
 
 /// The key under which a difference of the values is told.
 const VALUES: &str = "(values)";
 /// The key under which a different chart is told.
 const CHART: &str = "(chart)";
+/// The key in the private state under which the names of write-only values are kept.
+pub(super) const SECRET_NAMES: &str = "set_wo";
 
 /// The state of the release now; `None` when it is gone. While the cluster is unknown the state stays as it is.
 pub(super) async fn read(
     ctx: &Context<Joiner>,
-    state: State<HelmRelease, NoIdentity>,
-) -> Result<Option<State<HelmRelease, NoIdentity>>, Diagnostics> {
-    if ctx.is_unknown_until_apply() {
-        return Ok(Some(state));
-    }
+    state: State<HelmRelease, ReleaseIdentity>,
+) -> Result<Option<State<HelmRelease, ReleaseIdentity>>, Diagnostics> {
     let data = ctx.ready()?;
     if data.cluster.is_unknown() {
         return Ok(Some(state));
@@ -35,17 +36,8 @@ pub(super) async fn read(
         .map(str::to_owned);
     let id = state.model.id.as_str().unwrap_or_default().to_owned();
     let (namespace, name) = id.split_once('/').unwrap_or_default();
-    if let (Some(known), Some(found)) = (state.model.cluster_uid.as_str(), &found)
-        && known != found
-    {
-        ctx.report(Diagnostic::warning(
-            "The state belongs to another cluster",
-            format!(
-                "Release {id} was installed in the cluster with uid {known}, but the provider reaches {} with uid {found}. It counts as \
-                 gone. If the cluster was replaced, that is right; if not, check the provider block and the workspace before you apply.",
-                cluster.label()
-            ),
-        ));
+    if let Some(warning) = other_cluster(cluster, &state).await? {
+        ctx.report(warning);
         return Ok(None);
     }
     let failed = |error: HelmError| report::helm(&error);
@@ -60,7 +52,7 @@ pub(super) async fn read(
     let mut model = state.model.clone();
     if model.status.is_null() {
         // An import: the record tells what the state does not.
-        model.values = Field::Known(value_of(&record.values()));
+        model.values = Field::Known(dynamic_from_json(&record.values()));
         model.chart_digest = digest(&model);
     }
     if record.status() != Status::Deployed {
@@ -83,19 +75,46 @@ pub(super) async fn read(
     let mut drift = BTreeMap::new();
     if model.detect_drift.known().copied().unwrap_or(true) {
         drift = drift_of(cluster, namespace, &objects).await.map_err(failed)?;
-        drift.extend(other_release(&model, &record));
+        let secret: Vec<String> = state.private.get(SECRET_NAMES).unwrap_or_default();
+        drift.extend(other_release(&model, &record, &secret).map_err(failed)?);
     }
     let crds = model.crds.known().cloned();
     model = fill(&model, &record, found, crds, readiness.is_ready());
     model.drift = Field::Known(drift);
-    Ok(Some(State { model, ..state }))
+    let address = cluster.address().await.map_err(|error| report::cluster(&error))?;
+    let mut private = state.private;
+    private.set(ADDRESS, &address)?;
+    Ok(Some(State {
+        identity: ReleaseIdentity::of(&model),
+        model,
+        private,
+    }))
+}
+
+/// A warning when the state's cluster was replaced by the one that the provider reaches; an error when it is another one.
+pub(super) async fn other_cluster(
+    cluster: &Cluster,
+    state: &State<HelmRelease, ReleaseIdentity>,
+) -> Result<Option<Diagnostic>, Diagnostics> {
+    let address = state.private.get::<String>(ADDRESS);
+    let compared = cluster
+        .compare(state.model.cluster_uid.as_str(), address.as_deref())
+        .await
+        .map_err(|error| report::cluster(&error))?;
+    let what = format!("Release {}", state.model.id.as_str().unwrap_or_default());
+    report::elsewhere(&what, compared)
 }
 
 /// What someone changed with Helm itself.
-fn other_release(model: &HelmRelease, record: &Record) -> BTreeMap<String, String> {
+fn other_release(
+    model: &HelmRelease,
+    record: &Record,
+    secret: &[String],
+) -> Result<BTreeMap<String, String>, HelmError> {
     let mut found = BTreeMap::new();
     if let Some(Ok(wanted)) = merged(model) {
-        let paths = differing_paths(&record.values(), &wanted);
+        let (live, wanted) = (without(record.values(), secret)?, without(wanted, secret)?);
+        let paths = differing_paths(&live, &wanted);
         if !paths.is_empty() {
             let text = format!(
                 "revision {} was made with other values: {}",
@@ -115,7 +134,7 @@ fn other_release(model: &HelmRelease, record: &Record) -> BTreeMap<String, Strin
             format!("version {}, not {version}", record.chart_version()),
         );
     }
-    found
+    Ok(found)
 }
 
 /// A model with everything computed filled in from a record.
@@ -131,6 +150,7 @@ pub(super) fn fill(
         cluster_uid: Field::from_option(cluster_uid),
         status: Field::Known(record.status().to_string()),
         revision: Field::Known(i64::from(record.revision())),
+        chart_name: Field::Known(record.chart_name().to_owned()),
         chart_version: Field::Known(record.chart_version().to_owned()),
         app_version: Field::Known(record.app_version().to_owned()),
         crds: Field::Known(crds.unwrap_or_default()),

@@ -3,14 +3,15 @@
 use super::documents::same_values;
 use std::collections::BTreeMap;
 use tfplugin::validate::{between, duration, not_empty, one_of};
-use tfplugin::{Field, Model, Timeouts, Value};
+use tfplugin::{Field, Model, Value};
 
 /// A Helm release, by the real Helm 4: by default of the controller's chart, which the provider carries.
 ///
 /// The chart's CRDs are applied before the release, each time, since Helm itself installs them once and never upgrades them; they stay
 /// when the release is destroyed. After Helm the resource waits for the workloads, and a warning says why a pod is not ready. What
-/// someone changed in the cluster shows as `drift`, and the next apply sets it right. A release that a killed run left unfinished is
-/// taken up from there.
+/// someone changed in the cluster shows as `drift`, and the next apply sets it right; a field that another field manager set since is
+/// taken back with `force_conflicts` alone, and without it that manager is named. A release that a killed run left unfinished is taken
+/// up from there.
 #[derive(Clone, Debug, Default, PartialEq, Model)]
 pub(crate) struct HelmRelease {
     /// Name of the release. A change replaces it.
@@ -29,9 +30,16 @@ pub(crate) struct HelmRelease {
     pub values: Field<Value>,
     /// Single values, merged over `values`.
     pub set: Field<Vec<SetEntry>>,
-    /// Single values that are kept out of what a plan shows, merged last.
+    /// Single values that are kept out of what a plan shows, merged after `set`. They are in the state; see `set_wo` for values that
+    /// must not be.
     #[tf(sensitive)]
     pub set_sensitive: Field<Vec<SetEntry>>,
+    /// Single values that are in no plan and no state, merged last of all. A new value alone is no change: give a new
+    /// `set_wo_version` with it.
+    #[tf(write_only, sensitive)]
+    pub set_wo: Field<Vec<SecretEntry>>,
+    /// Any number; a change writes the release anew with the values of `set_wo`.
+    pub set_wo_version: Field<i64>,
     /// Create the namespace when it is absent. It stays when the release is destroyed.
     #[tf(default = false)]
     pub create_namespace: Field<bool>,
@@ -64,8 +72,8 @@ pub(crate) struct HelmRelease {
     /// Destroy the embedded chart's release even while NodeClaims exist. Their instances then run on without a controller.
     #[tf(default = false)]
     pub allow_orphans: Field<bool>,
-    /// Time limits of the operations.
-    pub timeouts: Field<Timeouts>,
+    /// Time limits besides `timeout`.
+    pub timeouts: Field<Limits>,
     /// `NAMESPACE/NAME`, also the import ID.
     #[tf(computed, use_state_for_unknown)]
     pub id: Field<String>,
@@ -78,6 +86,9 @@ pub(crate) struct HelmRelease {
     /// Number of the newest revision.
     #[tf(computed)]
     pub revision: Field<i64>,
+    /// Name of the chart that is installed.
+    #[tf(computed)]
+    pub chart_name: Field<String>,
     /// Version of the chart that is installed.
     #[tf(computed)]
     pub chart_version: Field<String>,
@@ -96,6 +107,28 @@ pub(crate) struct HelmRelease {
     /// What of the live objects differs from what the release rendered, by object. Empty when nothing does.
     #[tf(computed)]
     pub drift: Field<BTreeMap<String, String>>,
+}
+
+/// Time limits besides `timeout`, such as `10m`.
+#[derive(Clone, Debug, Default, PartialEq, Model)]
+pub(crate) struct Limits {
+    /// How long a destroy may take until the release's objects are gone (10 minutes).
+    #[tf(validate = duration)]
+    pub delete: Field<String>,
+}
+
+/// A single value that is stored nowhere.
+#[derive(Clone, Debug, Default, PartialEq, Model)]
+pub(crate) struct SecretEntry {
+    /// Where, such as `auth.password`; `\.` is a dot within a key.
+    #[tf(required, write_only)]
+    pub name: Field<String>,
+    /// What.
+    #[tf(required, write_only, sensitive)]
+    pub value: Field<String>,
+    /// `auto`, the default, reads `true`, `false`, `null` and whole numbers in the text; `string` leaves it as it is.
+    #[tf(write_only, validate = one_of(&["auto", "string"]))]
+    pub r#type: Field<String>,
 }
 
 /// A single value.

@@ -1,14 +1,14 @@
 //! The steps of an install or upgrade: take-over, chart, CRDs, Helm, workloads.
 
-use super::documents::merged;
+use super::documents::{differing_paths, merged};
 use super::schema::HelmRelease;
 use super::validate::source;
-use crate::cluster::{Cluster, Ended, Pace, Waiting};
+use crate::cluster::{Cluster, ClusterError, Ended, Pace, Waiting};
 use crate::helm::{
     Adopt, Helm, HelmError, Owner, RUN_LABEL, Readiness, Record, Rollback, Status, Storage, Takeover,
-    Uninstall, Upgrade, Workspace, apply_crds, decide, find, readiness_of, rendered,
+    Uninstall, Upgrade, Workspace, apply_crds, decide, readiness_of, rendered,
 };
-use crate::provider::{Joiner, Part};
+use crate::provider::Joiner;
 use jiff::Timestamp;
 use std::time::Duration;
 use tfplugin::CancellationToken;
@@ -21,6 +21,9 @@ pub(super) struct Run<'a> {
     pub release: &'a HelmRelease,
     pub cancel: &'a CancellationToken,
 }
+
+/// Why a wait ended that the core asked to stop.
+const STOPPED: &str = "it was stopped on request";
 
 /// What stood in the way of an install or upgrade.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,11 +39,13 @@ pub(super) enum Found {
 /// How the workloads are after the run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Workloads {
-    /// Nobody waited for them, or the wait was stopped.
+    /// Nobody waited for them.
     NotWaited,
     Ready,
     /// Not within the time, and why.
     NotReady(Vec<String>),
+    /// The wait ended for another reason: the cluster stopped answering, or the core asked to stop.
+    NotKnown(String),
 }
 
 impl Run<'_> {
@@ -75,7 +80,12 @@ impl Run<'_> {
         let storage = self.storage().await?;
         let mut waiting = Waiting::new(Pace::SLOW, self.limit(), self.cancel);
         loop {
-            let found = storage.found(Timestamp::now()).await?;
+            let mut found = storage.found(Timestamp::now()).await?;
+            if let Some(found) = found.as_mut().filter(|found| found.ours) {
+                // A working release is what a killed run left only if it is what this configuration asks for; else another
+                // state may own it.
+                found.ours = self.is_as_asked(&storage, found.revision).await?;
+            }
             let holds = match decide(self.name(), found.as_ref(), adopt) {
                 Takeover::Install => return Ok(Found::Nothing),
                 Takeover::Continue { explanation } => return Ok(Found::Release(explanation)),
@@ -110,14 +120,22 @@ impl Run<'_> {
         }
     }
 
+    async fn is_as_asked(&self, storage: &Storage<'_>, revision: u32) -> Result<bool, HelmError> {
+        let record = storage.record(revision).await?;
+        Ok(match (record, merged(self.release)) {
+            (Some(record), Some(Ok(wanted))) => differing_paths(&record.values(), &wanted).is_empty(),
+            _ => true,
+        })
+    }
+
     /// Applies the chart's CRDs and installs or upgrades the release. Answers the CRDs' names.
     pub(super) async fn upgrade(&self) -> Result<Vec<String>, HelmError> {
         let release = self.release;
         let workspace = self.workspace().await?;
-        let helm = Helm::open(self.program()?, &workspace, self.cancel).await?;
+        let helm = Helm::open(self.data.helm()?, &workspace, self.cancel).await?;
         let source =
             source(release).unwrap_or_else(|| Err(HelmError::Chart("it is not known".to_owned())))?;
-        let chart = source.fetch(&helm).await?;
+        let chart = source.fetch(&helm, self.data.registries()?, self.limit()).await?;
         let values =
             merged(release).unwrap_or_else(|| Err(HelmError::Values("they are not known".to_owned())))?;
         let crds = if Self::is_on(&release.install_crds) {
@@ -177,7 +195,7 @@ impl Run<'_> {
 
     async fn helm(&self, args: &[String]) -> Result<(), HelmError> {
         let workspace = self.workspace().await?;
-        Helm::open(self.program()?, &workspace, self.cancel)
+        Helm::open(self.data.helm()?, &workspace, self.cancel)
             .await?
             .run(args)
             .await?;
@@ -190,13 +208,6 @@ impl Run<'_> {
         Ok(workspace)
     }
 
-    fn program(&self) -> Result<std::path::PathBuf, HelmError> {
-        match &self.data.helm_path {
-            Part::Known(Some(path)) => find(Some(&path.to_string_lossy())),
-            _ => find(None),
-        }
-    }
-
     /// Waits for the workloads of `record`.
     pub(super) async fn workloads(&self, record: &Record) -> Result<Workloads, HelmError> {
         if !Self::is_on(&self.release.wait) {
@@ -206,20 +217,32 @@ impl Run<'_> {
         let mut last = Readiness { reasons: Vec::new() };
         let mut waiting = Waiting::new(Pace::QUICK, self.limit(), self.cancel);
         loop {
-            match waiting
+            let outage = match waiting
                 .probe(readiness_of(self.cluster, self.namespace(), &objects))
                 .await
             {
                 Ok(Ok(readiness)) if readiness.is_ready() => return Ok(Workloads::Ready),
-                Ok(Ok(readiness)) => last = readiness,
-                Ok(Err(HelmError::Cluster(error))) if error.is_transient() => {}
+                Ok(Ok(readiness)) => {
+                    last = readiness;
+                    None
+                }
+                Ok(Err(HelmError::Cluster(error))) if error.is_transient() => Some(error.to_string()),
                 Ok(Err(error)) => return Err(error),
-                Err(_) => return Ok(Workloads::NotWaited),
-            }
+                Err(Ended::TimedOut) => {
+                    let silence = ClusterError::silence(self.cluster.label(), self.limit());
+                    return Ok(Workloads::NotKnown(silence.to_string()));
+                }
+                Err(Ended::Cancelled) => return Ok(Workloads::NotKnown(STOPPED.to_owned())),
+            };
             match waiting.pause().await {
                 Ok(()) => {}
-                Err(Ended::TimedOut) => return Ok(Workloads::NotReady(last.reasons)),
-                Err(Ended::Cancelled) => return Ok(Workloads::NotWaited),
+                Err(Ended::TimedOut) => {
+                    return Ok(match outage {
+                        Some(outage) => Workloads::NotKnown(outage),
+                        None => Workloads::NotReady(last.reasons),
+                    });
+                }
+                Err(Ended::Cancelled) => return Ok(Workloads::NotKnown(STOPPED.to_owned())),
             }
         }
     }

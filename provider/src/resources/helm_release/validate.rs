@@ -1,16 +1,19 @@
 //! Checks of a configuration, without a cluster or a registry.
 
 use super::documents::merged;
-use super::schema::HelmRelease;
-use crate::helm::{ChartSource, HelmError};
+use super::schema::{HelmRelease, SetEntry};
+use crate::helm::{ChartSource, HelmError, check_name};
 use std::path::Path;
-use tfplugin::{Diagnostics, Field};
+use tfplugin::{AttributePath, Diagnostics, Field};
 
 /// What is wrong, each with its attribute.
 pub(super) fn validate(config: &HelmRelease) -> Result<(), Diagnostics> {
     let mut found = Diagnostics::new();
     check_source(config, &mut found);
-    if let Some(Err(HelmError::Values(problem))) = merged(config) {
+    check_set_names(config, &mut found);
+    if found.is_empty()
+        && let Some(Err(HelmError::Values(problem))) = merged(config)
+    {
         found.error_at("values", "The values cannot be used", format!("{problem}."));
     }
     for (attribute, field, most) in [("name", &config.name, 53), ("namespace", &config.namespace, 63)] {
@@ -25,6 +28,31 @@ pub(super) fn validate(config: &HelmRelease) -> Result<(), Diagnostics> {
         }
     }
     found.into_result(())
+}
+
+fn check_set_names(config: &HelmRelease, found: &mut Diagnostics) {
+    let name_of = |entry: &SetEntry| entry.name.clone();
+    let names = |list: &Field<Vec<SetEntry>>| list.known().into_iter().flatten().map(name_of).collect();
+    let secret = config.set_wo.known().into_iter().flatten();
+    let lists: [(&str, Vec<Field<String>>); 3] = [
+        ("set", names(&config.set)),
+        ("set_sensitive", names(&config.set_sensitive)),
+        ("set_wo", secret.map(|entry| entry.name.clone()).collect()),
+    ];
+    for (attribute, names) in lists {
+        for (index, name) in names.iter().enumerate() {
+            if let Some(Err(problem)) = name.as_str().map(check_name) {
+                found.error_at(
+                    AttributePath::from(attribute).index(index).attribute("name"),
+                    "Not a place in the values",
+                    format!(
+                        "{:?}: {problem}. Expected keys with dots between, such as controller.env[0].name; write \\. for a dot within a key.",
+                        name.as_str().unwrap_or_default()
+                    ),
+                );
+            }
+        }
+    }
 }
 
 fn check_source(config: &HelmRelease, found: &mut Diagnostics) {
@@ -72,8 +100,8 @@ pub(super) fn source(release: &HelmRelease) -> Option<Result<ChartSource, HelmEr
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plain::value_of;
     use serde_json::json;
+    use tfplugin::json::dynamic_from_json;
 
     #[test]
     fn wrong_attributes_are_named() {
@@ -106,17 +134,28 @@ mod tests {
             ),
             (
                 HelmRelease {
-                    values: Field::Known(value_of(&json!(["a: ["]))),
+                    values: Field::Known(dynamic_from_json(&json!(["a: ["]))),
                     ..fine()
                 },
                 "values",
             ),
             (
                 HelmRelease {
-                    values: Field::Known(value_of(&json!([["x"]]))),
+                    values: Field::Known(dynamic_from_json(&json!([["x"]]))),
                     ..fine()
                 },
                 "values",
+            ),
+            (
+                HelmRelease {
+                    set: Field::Known(vec![SetEntry {
+                        name: "a..b".into(),
+                        value: "1".into(),
+                        r#type: "auto".into(),
+                    }]),
+                    ..fine()
+                },
+                "set[0].name",
             ),
             (
                 HelmRelease {
@@ -134,12 +173,7 @@ mod tests {
             ),
         ] {
             let found = validate(&config).expect_err(path);
-            let paths: Vec<String> = found
-                .iter()
-                .filter_map(|one| one.path.as_ref())
-                .map(ToString::to_string)
-                .collect();
-            assert_eq!(paths, [path], "{found}");
+            assert_eq!(found.paths(), [path], "{found}");
         }
         assert!(validate(&fine()).is_ok());
         let unknown = HelmRelease {

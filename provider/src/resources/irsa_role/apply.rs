@@ -1,15 +1,15 @@
 //! Creating, changing and deleting the role.
 
-use super::documents::{CONTROLLER_POLICY, OWNER_TAG, owner, policy};
+use super::documents::{CONTROLLER_POLICY, OWNER_TAG, keep_words, owner, policy};
+use super::identity::RoleIdentity;
 use super::plan::region_now;
 use super::schema::IrsaRole;
 use crate::provider::Joiner;
 use crate::report;
-use joiner_aws::policy::same_meaning;
 use joiner_aws::tags::Tags;
 use joiner_aws::{Aws, Error, iam};
 use std::collections::{BTreeMap, BTreeSet};
-use tfplugin::{ApplyRequest, Context, Diagnostic, Diagnostics, Field, NoIdentity, State};
+use tfplugin::{ApplyRequest, Context, Diagnostic, Diagnostics, Field, State};
 
 /// Creates the role and what hangs on it.
 ///
@@ -17,8 +17,8 @@ use tfplugin::{ApplyRequest, Context, Diagnostic, Diagnostics, Field, NoIdentity
 /// run left, and it is finished.
 pub(super) async fn create(
     ctx: &Context<Joiner>,
-    request: ApplyRequest<IrsaRole, NoIdentity>,
-) -> Result<State<IrsaRole, NoIdentity>, Diagnostics> {
+    request: ApplyRequest<IrsaRole, RoleIdentity>,
+) -> Result<State<IrsaRole, RoleIdentity>, Diagnostics> {
     let data = ctx.ready()?;
     let aws = data.aws()?;
     let mut role = finish(&data, request.planned).await?;
@@ -31,24 +31,32 @@ pub(super) async fn create(
         max_session_seconds: None,
         tags: tags(&role),
     };
-    let made = match iam::create_role(aws, &new).await {
-        Ok(made) => made,
-        Err(Error::AlreadyExists(_)) => left_over(aws, &role).await?,
+    let (made, before) = match iam::create_role(aws, &new).await {
+        Ok(made) => (made, None),
+        Err(Error::AlreadyExists(_)) => {
+            let found = left_over(aws, &role).await?;
+            let before = as_left(&found, &role);
+            (found, Some(before))
+        }
         Err(error) => return Err(report::aws("The role was not created", &error)),
     };
     role.arn = Field::Known(made.arn);
     role.unique_id = Field::Known(made.id);
     // From here on something exists, so it goes into the state whatever happens.
-    if let Err(error) = attach(aws, &IrsaRole::default(), &role).await {
+    let completed = match &before {
+        None => attach(aws, &IrsaRole::default(), &role).await,
+        Some(before) => change(aws, before, &role).await,
+    };
+    if let Err(error) = completed {
         ctx.report(Diagnostic::error(
             format!("Role {} is incomplete", new.name),
             format!("It was created, but its policies were not all put on it: {error}. The next apply makes it anew."),
         ));
     }
     Ok(State {
+        identity: RoleIdentity::of(&role),
         model: role,
         private: request.private,
-        identity: request.identity,
     })
 }
 
@@ -73,12 +81,6 @@ async fn left_over(aws: &Aws, role: &IrsaRole) -> Result<iam::Role, Diagnostics>
     match found {
         Some(found) if found.ownership(OWNER_TAG, &owner(role)) == iam::Ownership::Ours => {
             tracing::info!(role = name, "finishing a role that an earlier run left");
-            let trust = text(&role.trust_policy_json);
-            if !same_meaning(&found.trust, &trust) {
-                iam::set_trust(aws, &name, &trust)
-                    .await
-                    .map_err(|error| report::aws("The role was not finished", &error))?;
-            }
             Ok(found)
         }
         Some(found) => Err(taken(&found.arn)),
@@ -86,12 +88,26 @@ async fn left_over(aws: &Aws, role: &IrsaRole) -> Result<iam::Role, Diagnostics>
     }
 }
 
+/// A role that an earlier run left, as far as it can be told from the role itself.
+fn as_left(found: &iam::Role, role: &IrsaRole) -> IrsaRole {
+    IrsaRole {
+        description: Field::Known(found.description.clone()),
+        permissions_boundary: Field::from_option(found.boundary.clone()),
+        trust_policy_json: keep_words(Field::Known(found.trust.clone()), &role.trust_policy_json),
+        tags: Field::Null,
+        policies: Field::Null,
+        policy_arns: Field::Null,
+        policy_json: Field::Null,
+        ..role.clone()
+    }
+}
+
 /// Changes what differs between the state and the plan.
 pub(super) async fn update(
     ctx: &Context<Joiner>,
-    prior: State<IrsaRole, NoIdentity>,
-    request: ApplyRequest<IrsaRole, NoIdentity>,
-) -> Result<State<IrsaRole, NoIdentity>, Diagnostics> {
+    prior: State<IrsaRole, RoleIdentity>,
+    request: ApplyRequest<IrsaRole, RoleIdentity>,
+) -> Result<State<IrsaRole, RoleIdentity>, Diagnostics> {
     let data = ctx.ready()?;
     let aws = data.aws()?;
     let role = finish(&data, request.planned).await?;
@@ -102,9 +118,9 @@ pub(super) async fn update(
         )
     })?;
     Ok(State {
+        identity: RoleIdentity::of(&role),
         model: role,
         private: request.private,
-        identity: request.identity,
     })
 }
 
@@ -149,7 +165,11 @@ async fn attach(aws: &Aws, prior: &IrsaRole, role: &IrsaRole) -> Result<(), Erro
 }
 
 /// Deletes the role, unless something hangs on it that we did not put there.
-pub(super) async fn delete(ctx: &Context<Joiner>, role: &IrsaRole) -> Result<(), Diagnostics> {
+pub(super) async fn delete(
+    ctx: &Context<Joiner>,
+    state: State<IrsaRole, RoleIdentity>,
+) -> Result<(), Diagnostics> {
+    let role = &state.model;
     let data = ctx.ready()?;
     let aws = data.aws()?;
     let name = text(&role.name);

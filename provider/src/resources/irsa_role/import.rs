@@ -1,27 +1,50 @@
 //! Importing by role name: what the trust policy and our tag tell.
 
 use super::documents::OWNER_TAG;
+use super::identity::{RoleIdentity, account};
 use super::schema::IrsaRole;
 use crate::provider::Joiner;
 use crate::report;
 use joiner_aws::iam::{Role, get_role};
 use serde_json::Value as Json;
-use tfplugin::{Context, Diagnostics, Field, ImportBy, NoIdentity, State};
+use tfplugin::{Context, Diagnostics, Field, ImportBy, State};
 
 /// The role with the name that is the ID.
 pub(super) async fn import(
     ctx: &Context<Joiner>,
-    by: ImportBy<NoIdentity>,
-) -> Result<Vec<State<IrsaRole, NoIdentity>>, Diagnostics> {
-    let ImportBy::Id(name) = by else {
-        return Err(Diagnostics::error("No ID", "Import by ID: the role's name."));
+    by: ImportBy<RoleIdentity>,
+) -> Result<Vec<State<IrsaRole, RoleIdentity>>, Diagnostics> {
+    let (name, wanted_account) = match by {
+        ImportBy::Id(name) => (name, None),
+        ImportBy::Identity(RoleIdentity { name, account_id }) => {
+            (name.known_or_default(), account_id.into_known())
+        }
     };
     let data = ctx.ready()?;
     let found = get_role(data.aws()?, &name)
         .await
         .map_err(|error| report::aws("The role was not read", &error))?;
     match found {
-        Some(role) => Ok(vec![State::new(model(&role))]),
+        Some(role) => {
+            let found = account(&role.arn);
+            if wanted_account.is_some() && found != wanted_account.as_deref() {
+                return Err(Diagnostics::error(
+                    format!("Role {name:?} is in another account"),
+                    format!(
+                        "The identity names account {}, and the provider reaches {}, with account {}. Use the credentials, or the \
+                         assume_role, of the account that is meant.",
+                        wanted_account.unwrap_or_default(),
+                        role.arn,
+                        found.unwrap_or("unknown")
+                    ),
+                ));
+            }
+            let model = model(&role);
+            Ok(vec![State {
+                identity: RoleIdentity::of(&model),
+                ..State::new(model)
+            }])
+        }
         None => Err(Diagnostics::error(
             format!("There is no role {name:?}"),
             "The account has none of this name. The ID is the role's name, not its ARN.",
@@ -56,6 +79,7 @@ fn model(role: &Role) -> IrsaRole {
     IrsaRole {
         id: Field::Known(role.name.clone()),
         name: Field::Known(role.name.clone()),
+        arn: Field::Known(role.arn.clone()),
         oidc_provider_arn: Field::from_option(provider),
         namespace: Field::from_option(namespace.map(str::to_owned)),
         service_account: Field::from_option(service_account.map(str::to_owned)),

@@ -1,20 +1,25 @@
 //! Planning: the policies are made here, so that the plan shows them, as far as what they need is known.
 
 use super::documents::{ProviderArn, keep_words, policy, trust};
+use super::identity::RoleIdentity;
 use super::schema::IrsaRole;
 use crate::provider::{Joiner, Part};
-use tfplugin::{Configured, Context, Diagnostics, Field, NoIdentity, Plan, PlanRequest};
+use tfplugin::{Configured, Context, Diagnostics, Field, Plan, PlanRequest};
 
 /// Completes the plan.
 pub(super) async fn plan(
     ctx: &Context<Joiner>,
     request: &PlanRequest<IrsaRole>,
-    plan: &mut Plan<IrsaRole, NoIdentity>,
+    plan: &mut Plan<IrsaRole, RoleIdentity>,
 ) -> Result<(), Diagnostics> {
     let region = region(ctx, &plan.planned);
     let planned = &mut plan.planned;
     if planned.id.is_unknown() {
         planned.id = planned.name.clone();
+    }
+    if request.prior.is_none() {
+        // IAM tells account and id; a role that is replaced has another identity than the one before it.
+        plan.identity = None;
     }
     let prior = request.prior.clone().unwrap_or_default();
     let wrong = |problem: String| {

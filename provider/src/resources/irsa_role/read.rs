@@ -1,21 +1,19 @@
 //! Reading the role: what is there, in the words of the state where it means the same.
 
 use super::documents::{CONTROLLER_POLICY, OWNER_TAG, keep_words};
+use super::identity::RoleIdentity;
 use super::schema::IrsaRole;
 use crate::provider::Joiner;
 use crate::report;
 use joiner_aws::iam::{Attachments, Role, attachments, get_role};
 use joiner_aws::policy::same_meaning;
-use tfplugin::{Context, Diagnostic, Diagnostics, Field, NoIdentity, State};
+use tfplugin::{Context, Diagnostic, Diagnostics, Field, State};
 
 /// The state of the role now; `None` when it is gone. While AWS is unknown the state stays as it is.
 pub(super) async fn read(
     ctx: &Context<Joiner>,
-    state: State<IrsaRole, NoIdentity>,
-) -> Result<Option<State<IrsaRole, NoIdentity>>, Diagnostics> {
-    if ctx.is_unknown_until_apply() {
-        return Ok(Some(state));
-    }
+    state: State<IrsaRole, RoleIdentity>,
+) -> Result<Option<State<IrsaRole, RoleIdentity>>, Diagnostics> {
     let data = ctx.ready()?;
     if data.aws.is_unknown() {
         return Ok(Some(state));
@@ -43,7 +41,11 @@ pub(super) async fn read(
         Err(error) => return Err(failed(error)),
     };
     let model = merge(&state.model, &role, &hanging);
-    Ok(Some(State { model, ..state }))
+    Ok(Some(State {
+        identity: RoleIdentity::of(&model),
+        model,
+        private: state.private,
+    }))
 }
 
 /// The role as a model: in the words of `prior`, and without what others put on it.

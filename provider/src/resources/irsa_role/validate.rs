@@ -2,6 +2,7 @@
 
 use super::documents::{CONTROLLER_POLICY, OWNER_TAG, ProviderArn};
 use super::schema::IrsaRole;
+use crate::provider::check_region;
 use serde_json::Value as Json;
 use tfplugin::{AttributePath, Diagnostics};
 
@@ -23,9 +24,12 @@ pub(super) fn validate(config: &IrsaRole) -> Result<(), Diagnostics> {
             "name",
             "Not a role name",
             format!(
-                "{name:?}: a role's name has 1 to 64 letters, digits and characters of +=,.@_- and no others."
+                "{name:?}: a role's name has 1 to 64 letters, digits and characters of +=,.@_- and no others. Choose such a name."
             ),
         );
+    }
+    if let Some(Err(problem)) = config.region.as_str().map(check_region) {
+        found.error_at("region", "Not a region", problem);
     }
     if let Some(path) = config.path.as_str()
         && !(path.starts_with('/') && path.ends_with('/'))
@@ -58,27 +62,95 @@ pub(super) fn validate(config: &IrsaRole) -> Result<(), Diagnostics> {
             Err(error) => found.error_at(path, "Not JSON", format!("The policy is not JSON: {error}.")),
         }
     }
-    for arn in config.policy_arns.known().into_iter().flatten() {
-        if !arn.starts_with("arn:") {
-            found.error_at(
-                "policy_arns",
-                "Not an ARN",
-                format!("{arn:?} is not the ARN of a policy."),
+    let (policies, nodes) = (config.policy_arns.known(), config.node_role_arns.known());
+    let arns = policies
+        .into_iter()
+        .flatten()
+        .map(|arn| ("policy_arns", arn.as_str(), POLICY))
+        .chain(
+            nodes
+                .into_iter()
+                .flatten()
+                .map(|arn| ("node_role_arns", arn.as_str(), ROLE)),
+        )
+        .chain(
+            config
+                .permissions_boundary
+                .as_str()
+                .map(|arn| ("permissions_boundary", arn, POLICY)),
+        )
+        .chain(
+            config
+                .interruption_queue_arn
+                .as_str()
+                .map(|arn| ("interruption_queue_arn", arn, QUEUE)),
+        );
+    for (attribute, arn, kind) in arns {
+        if !kind.fits(arn) {
+            let problem = format!(
+                "{arn:?} is not the ARN of a {}: expected {}.",
+                kind.noun, kind.example
             );
+            found.error_at(attribute, "Not an ARN", problem);
         }
     }
-    if config
-        .tags
-        .known()
-        .is_some_and(|tags| tags.contains_key(OWNER_TAG))
-    {
+    for key in config.tags.known().into_iter().flat_map(|tags| tags.keys()) {
+        let problem = if key == OWNER_TAG {
+            format!("This resource sets the tag {OWNER_TAG} itself. Remove it.")
+        } else if key.starts_with("aws:") {
+            format!("{key:?}: tags that begin with aws: are AWS' own, and IAM takes none of them. Remove it.")
+        } else {
+            continue;
+        };
         found.error_at(
-            AttributePath::from("tags").key(OWNER_TAG),
+            AttributePath::from("tags").key(key.as_str()),
             "Tag taken",
-            format!("This resource sets the tag {OWNER_TAG} itself. Remove it."),
+            problem,
         );
     }
     found.into_result(())
+}
+
+/// What an ARN may be of.
+#[derive(Clone, Copy)]
+struct Kind {
+    noun: &'static str,
+    service: &'static str,
+    resource: &'static str,
+    example: &'static str,
+}
+
+const POLICY: Kind = Kind {
+    noun: "policy",
+    service: "iam",
+    resource: "policy/",
+    example: "arn:aws:iam::ACCOUNT:policy/NAME",
+};
+const ROLE: Kind = Kind {
+    noun: "role",
+    service: "iam",
+    resource: "role/",
+    example: "arn:aws:iam::ACCOUNT:role/NAME",
+};
+const QUEUE: Kind = Kind {
+    noun: "queue",
+    service: "sqs",
+    resource: "",
+    example: "arn:aws:sqs:REGION:ACCOUNT:NAME",
+};
+
+impl Kind {
+    fn fits(self, arn: &str) -> bool {
+        match arn.splitn(6, ':').collect::<Vec<_>>().as_slice() {
+            ["arn", partition, service, _, _, resource] => {
+                partition.starts_with("aws")
+                    && *service == self.service
+                    && resource.len() > self.resource.len()
+                    && resource.starts_with(self.resource)
+            }
+            _ => false,
+        }
+    }
 }
 
 #[cfg(test)]
@@ -116,6 +188,13 @@ mod tests {
             ),
             (
                 IrsaRole {
+                    region: "eu central".into(),
+                    ..fine()
+                },
+                "region",
+            ),
+            (
+                IrsaRole {
                     path: "x".into(),
                     ..fine()
                 },
@@ -144,6 +223,34 @@ mod tests {
             ),
             (
                 IrsaRole {
+                    node_role_arns: Field::Known(["node".to_owned()].into()),
+                    ..fine()
+                },
+                "node_role_arns",
+            ),
+            (
+                IrsaRole {
+                    interruption_queue_arn: "https://sqs/q".into(),
+                    ..fine()
+                },
+                "interruption_queue_arn",
+            ),
+            (
+                IrsaRole {
+                    permissions_boundary: "arn:aws:iam::1:role/x".into(),
+                    ..fine()
+                },
+                "permissions_boundary",
+            ),
+            (
+                IrsaRole {
+                    tags: map("aws:x", "x"),
+                    ..fine()
+                },
+                "tags[\"aws:x\"]",
+            ),
+            (
+                IrsaRole {
                     tags: map(OWNER_TAG, "x"),
                     ..fine()
                 },
@@ -151,12 +258,7 @@ mod tests {
             ),
         ] {
             let found = validate(&config).expect_err(path);
-            let paths: Vec<String> = found
-                .iter()
-                .filter_map(|one| one.path.as_ref())
-                .map(ToString::to_string)
-                .collect();
-            assert_eq!(paths, [path]);
+            assert_eq!(found.paths(), [path]);
         }
         assert!(validate(&fine()).is_ok());
         assert!(

@@ -1,10 +1,10 @@
 //! The attributes of `joiner_node_pool`: those of a NodePool's spec, one to one, and what the resource itself needs.
 
 use crate::cluster::Kind;
-use crate::objects::{Custom, Wait, common_fields};
+use crate::objects::{Common, Custom};
 use joiner_api::{labels, rules};
 use std::collections::BTreeMap;
-use tfplugin::{Field, Model, Timeouts};
+use tfplugin::{Field, Model};
 
 /// The API group of node classes when none is named.
 const CLASS_GROUP: &str = "karpenter.k8s.aws";
@@ -13,20 +13,15 @@ const CLASS_KIND: &str = "EC2NodeClass";
 
 /// A NodePool (`karpenter.sh/v1`): what kind of nodes the controller may buy, how many, and when it gives them back.
 ///
+/// `labels` and `annotations` are those of the NodePool itself; for those of nodes see `template.metadata`.
+///
 /// The plan needs no cluster: the API's schema is compiled in and every rule of it is checked with the attribute's path.
 /// Changes are made in place with server-side apply. The resource waits for the pool to get ready; a pool that is not ready in
 /// time is a warning, never an error. A destroy drains and removes the pool's nodes first and says what it waits for.
 #[derive(Clone, Debug, Default, PartialEq, Model)]
 pub(crate) struct NodePool {
-    /// Name of the NodePool; also the import ID. A change replaces the pool.
-    #[tf(json_skip, required, requires_replace)]
-    pub name: Field<String>,
-    /// Labels of the NodePool object itself; for labels of nodes see `template.metadata.labels`.
-    #[tf(json_skip)]
-    pub labels: Field<BTreeMap<String, String>>,
-    /// Annotations of the NodePool object itself; for annotations of nodes see `template.metadata.annotations`.
-    #[tf(json_skip)]
-    pub annotations: Field<BTreeMap<String, String>>,
+    #[tf(flatten)]
+    pub common: Common,
     /// What the pool's nodes are made from.
     #[tf(required)]
     pub template: Field<Template>,
@@ -41,30 +36,6 @@ pub(crate) struct NodePool {
     /// A fixed number of nodes instead of as many as pods need. Setting or unsetting it replaces the pool, since the API does not
     /// allow the change.
     pub replicas: Field<i64>,
-    /// How to wait for the pool after a change.
-    #[tf(json_skip)]
-    pub wait: Field<Wait>,
-    /// Take over a NodePool of this name that exists but is not in the state, instead of an error.
-    #[tf(json_skip, default = false)]
-    pub adopt: Field<bool>,
-    /// Take over fields that other field managers own, instead of an error that names them. The provider's setting when left out.
-    #[tf(json_skip)]
-    pub force_conflicts: Field<bool>,
-    /// Time limits of the operations.
-    #[tf(json_skip)]
-    pub timeouts: Field<Timeouts>,
-    /// The same as `name`.
-    #[tf(json_skip, use_state_for_unknown, computed)]
-    pub id: Field<String>,
-    /// The uid that the API server gave the object.
-    #[tf(json_skip, use_state_for_unknown, computed)]
-    pub uid: Field<String>,
-    /// The cluster's identity: the uid of its namespace `kube-system`. Null when it may not be read.
-    #[tf(json_skip, use_state_for_unknown, computed)]
-    pub cluster_uid: Field<String>,
-    /// Whether the pool was ready when it was last looked at.
-    #[tf(json_skip, computed)]
-    pub ready: Field<bool>,
 }
 
 /// What a NodePool's nodes are made from.
@@ -187,11 +158,17 @@ impl Custom for NodePool {
         Kind::new("karpenter.sh", "v1", "NodePool", "nodepools")
     }
 
-    fn claims(name: &str) -> String {
-        format!("{}={name}", labels::NODEPOOL)
+    fn claims(name: &str) -> Option<String> {
+        Some(format!("{}={name}", labels::NODEPOOL))
     }
 
-    common_fields!();
+    fn common(&self) -> &Common {
+        &self.common
+    }
+
+    fn common_mut(&mut self) -> &mut Common {
+        &mut self.common
+    }
 
     fn complete(&mut self) {
         if let Some(disruption) = self.disruption.known_mut()

@@ -1,0 +1,6 @@
+import {
+  to = joiner_ec2_node_class.default
+  identity = {
+    name = "default"
+  }
+}

@@ -1,0 +1,7 @@
+import {
+  to = joiner_helm_release.controller
+  identity = {
+    namespace = "kube-system"
+    name      = "joiner"
+  }
+}

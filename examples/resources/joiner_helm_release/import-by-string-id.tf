@@ -1,0 +1,4 @@
+import {
+  to = joiner_helm_release.controller
+  id = "kube-system/joiner"
+}

@@ -1,0 +1,4 @@
+import {
+  to = joiner_irsa_role.controller
+  id = "my-cluster-joiner"
+}

@@ -1,0 +1,6 @@
+import {
+  to = joiner_node_overlay.discount
+  identity = {
+    name = "discount"
+  }
+}

@@ -1,0 +1,4 @@
+import {
+  to = joiner_node_overlay.discount
+  id = "discount"
+}

@@ -1,0 +1,2 @@
+# By the NodeOverlay's name.
+tofu import joiner_node_overlay.discount discount

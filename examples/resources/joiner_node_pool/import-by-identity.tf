@@ -1,0 +1,6 @@
+import {
+  to = joiner_node_pool.general
+  identity = {
+    name = "general"
+  }
+}

@@ -1,0 +1,3 @@
+//! Importing by name.
+
+pub(super) use crate::objects::import;

@@ -1,0 +1,3 @@
+//! Planning a NodeOverlay.
+
+pub(super) use crate::objects::plan;

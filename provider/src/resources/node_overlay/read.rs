@@ -1,0 +1,3 @@
+//! Reading the object.
+
+pub(super) use crate::objects::read;

@@ -1,0 +1,16 @@
+//! The provider driven by real cores, against a real API server and the emulated account.
+
+#[path = "cores/access.rs"]
+mod access;
+#[path = "cores/examples.rs"]
+mod examples;
+#[path = "cores/imports.rs"]
+mod imports;
+#[path = "cores/overlays.rs"]
+mod overlays;
+#[path = "cores/registry.rs"]
+mod registry;
+#[path = "cores/releases.rs"]
+mod releases;
+#[path = "cores/support.rs"]
+mod support;
