@@ -2,12 +2,12 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Output;
+use std::process::{Command, Output};
 
 use anyhow::{Context, Result, bail};
 use joiner_sandbox::terraform::{Core, Mirror};
 
-use crate::Cloud;
+use crate::{Cloud, Watched};
 
 /// A core.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,6 +42,7 @@ fn terraform() -> Option<PathBuf> {
 /// A copy of a configuration in a folder of its own, with one core working in it.
 pub struct Workspace {
     core: Core,
+    environment: Vec<(String, Option<String>)>,
 }
 
 impl Workspace {
@@ -68,6 +69,15 @@ impl Workspace {
         Self::here(cloud, kind, &dir)
     }
 
+    /// Writes `main` as `main.tf`, in place of the one there.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn rewrite(&self, main: &str) -> Result<()> {
+        let path = self.dir().join("main.tf");
+        fs::write(&path, main).with_context(|| path.display().to_string())
+    }
+
     /// Writes `main` as `main.tf` into a new folder called `name` and runs `init`.
     ///
     /// # Errors
@@ -91,9 +101,27 @@ impl Workspace {
         };
         let workspace = Self {
             core: Core::new(binary, dir, &mirror, cloud.environment()),
+            environment: Vec::new(),
         };
         workspace.run(&["init", "-input=false", "-no-color"])?;
         Ok(workspace)
+    }
+
+    /// From now on the core runs with these variables besides its own; `None` takes one away.
+    pub fn set_environment(&mut self, variables: &[(&str, Option<&str>)]) {
+        let owned = |(name, value): &(&str, Option<&str>)| ((*name).to_owned(), value.map(str::to_owned));
+        self.environment = variables.iter().map(owned).collect();
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = self.core.command(arguments);
+        for (name, value) in &self.environment {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        command
     }
 
     /// The core's folder.
@@ -145,6 +173,40 @@ impl Workspace {
         self.run(&[&["apply", "-auto-approve", "-input=false", "-no-color"], more].concat())
     }
 
+    /// Starts an apply that does not ask.
+    ///
+    /// # Errors
+    /// When it does not start.
+    pub fn start_apply(&self) -> Result<Watched> {
+        self.start("apply")
+    }
+
+    /// Starts a destroy that does not ask.
+    ///
+    /// # Errors
+    /// When it does not start.
+    pub fn start_destroy(&self) -> Result<Watched> {
+        self.start("destroy")
+    }
+
+    fn start(&self, verb: &str) -> Result<Watched> {
+        let command = self.command(&[verb, "-auto-approve", "-input=false", "-no-color"]);
+        Watched::start(command, verb, &self.dir().join(format!("{verb}.log")))
+    }
+
+    /// The addresses in the state, sorted.
+    ///
+    /// # Errors
+    /// All that the core printed, when the state cannot be read.
+    pub fn state(&self) -> Result<Vec<String>> {
+        // A core that has not come to write a state finds none, and says that this is an error.
+        if fs::metadata(self.dir().join("terraform.tfstate")).is_ok_and(|file| file.len() > 0) {
+            let text = self.run(&["state", "list", "-no-color"])?;
+            return Ok(text.lines().map(str::to_owned).collect());
+        }
+        Ok(Vec::new())
+    }
+
     /// Requires that a plan finds nothing to do.
     ///
     /// # Errors
@@ -163,12 +225,15 @@ impl Workspace {
     }
 
     fn output(&self, arguments: &[&str]) -> Result<Output> {
-        Ok(self.core.command(arguments).output()?)
+        Ok(self.command(arguments).output()?)
     }
 }
 
 fn text(output: &Output) -> String {
-    // Cores wrap diagnostics at the terminal's width, with a bar at the left; tests look for sentences.
-    let both = [&output.stdout[..], &output.stderr[..]].concat();
-    String::from_utf8_lossy(&both).replace("\n\u{2502} ", "\n")
+    unwrapped(&[&output.stdout[..], &output.stderr[..]].concat())
+}
+
+/// What a core printed, without the bar at the left of its diagnostics.
+pub(crate) fn unwrapped(printed: &[u8]) -> String {
+    String::from_utf8_lossy(printed).replace("\n\u{2502} ", "\n")
 }

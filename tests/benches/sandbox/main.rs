@@ -1,0 +1,76 @@
+//! What a user waits for, ours and upstream's controller in one run on equal sandboxes: `cargo bench -p joiner-tests`.
+//!
+//! Input: release binaries (`JOINER_BINARIES`) and upstream's controller, built once into the cache. Output: a table on
+//! standard output, and the part between the markers of `docs/benchmarks.md` where `--write` is given. Nothing here is a
+//! test: figures are reported, never asserted.
+
+mod contender;
+mod measure;
+mod provider;
+mod report;
+
+use std::time::Duration;
+
+use anyhow::Result;
+
+use contender::{Contender, Who};
+use measure::{Figures, Instantly, median};
+
+/// How often each contender runs; the median counts.
+const ROUNDS: usize = 3;
+
+#[tokio::main]
+async fn main() -> Result<()> {
+    // Cargo passes --bench.
+    let write = std::env::args().any(|argument| argument == "--write");
+    let mut table = Vec::new();
+    for who in [Who::Ours, Who::Peer] {
+        let mut rounds = Vec::new();
+        for round in 1..=ROUNDS {
+            eprintln!("==> {who:?}, round {round} of {ROUNDS}");
+            let figures = round_of(who).await?;
+            eprintln!("{figures:#?}");
+            rounds.push(figures);
+        }
+        table.push((who, median(&rounds)));
+    }
+    eprintln!("==> provider");
+    let provider = provider::figures().await?;
+    let text = report::markdown(&table, &provider, ROUNDS);
+    #[expect(clippy::print_stdout, reason = "the report is the output")]
+    {
+        println!("{text}");
+    }
+    if write {
+        report::write(&text)?;
+    }
+    Ok(())
+}
+
+/// Every figure of one contender on a sandbox of its own.
+async fn round_of(who: Who) -> Result<Figures> {
+    let contender = Contender::start(who, Duration::ZERO).await?;
+    let idle = contender.resident_after_rest().await?;
+    let Instantly {
+        to_fleet: one_to_fleet,
+        all_running: one_running,
+        ..
+    } = measure::scale(&contender, "one", 1).await?;
+    measure::settle(&contender).await?;
+    let Instantly {
+        to_fleet: fifty_to_fleet,
+        all_running: fifty_running,
+        nodes,
+        price,
+    } = measure::scale(&contender, "fifty", 50).await?;
+    Ok(Figures {
+        idle_mib: idle,
+        one_to_fleet,
+        one_running,
+        fifty_to_fleet,
+        fifty_running,
+        fifty_nodes: nodes as f64,
+        fifty_price: price,
+        warm_mib: contender.resident()?,
+    })
+}
