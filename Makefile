@@ -55,6 +55,17 @@ test: lint ## Everything: fmt, clippy, deny, unit, CRD and end-to-end tests.
 	@echo "==> tests of every package, and end to end with both cores"
 	JOINER_BINARIES=$(abspath $(TARGET)/debug) $(CARGO) test --workspace --locked --no-fail-fast
 
+.PHONY: test-failures
+test-failures: rust ## End-to-end tests of parts that are stopped, killed or never ready; run `make test` before.
+	JOINER_BINARIES=$(abspath $(TARGET)/debug) $(CARGO) test --workspace --locked --no-fail-fast \
+	  --test interrupted \
+	  --test killed \
+	  --test leadership \
+	  --test life \
+	  --test never_ready \
+	  --test other_cluster \
+	  --test sandbox_trouble
+
 BENCH ?= full
 PEER := tests/peers/schedule
 PEER_KEY = $(shell cat $(PEER)/go.mod $(PEER)/go.sum $(PEER)/*.go | sha256sum | cut -c 1-16)
