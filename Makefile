@@ -43,28 +43,24 @@ quickstart: tools ## One apply: a cluster that gives its own pods their nodes.
 quickstart-destroy: tools ## Destroy the quickstart and prove that nothing is left.
 	@$(JOINER) sandbox quickstart --destroy
 
+# Tests wait more than they compute, so there are more of them at once than cores; how many stand on a sandbox of their own, the
+# tests bound themselves.
+TEST_THREADS = $(shell echo $$(( $$(nproc) * 2 )))
+
 .PHONY: test
 test: lint ## Everything: fmt, clippy, deny, unit, CRD and end-to-end tests.
-	@echo "==> building every package"
-	@$(CARGO) build --workspace --locked
+	@echo "==> building every program"
+	@$(CARGO) build --workspace --locked --bins --example folder --example joiner-echo
 	@echo "==> the sandbox's parts"
 	@$(TARGET)/debug/joiner sandbox tools
 	@echo "==> tests of the emulator's front"
 	@python=$$($(TARGET)/debug/joiner sandbox tools --python); \
 	  cd sandbox/aws && PYTHONDONTWRITEBYTECODE=1 $$python -m pytest -q -p no:cacheprovider
 	@echo "==> tests of every package, and end to end with both cores"
-	JOINER_BINARIES=$(abspath $(TARGET)/debug) $(CARGO) test --workspace --locked --no-fail-fast
-
-.PHONY: test-failures
-test-failures: rust ## End-to-end tests of parts that are stopped, killed or never ready; run `make test` before.
-	JOINER_BINARIES=$(abspath $(TARGET)/debug) $(CARGO) test --workspace --locked --no-fail-fast \
-	  --test interrupted \
-	  --test killed \
-	  --test leadership \
-	  --test life \
-	  --test never_ready \
-	  --test other_cluster \
-	  --test sandbox_trouble
+	JOINER_BINARIES=$(abspath $(TARGET)/debug) RUST_TEST_THREADS=$(TEST_THREADS) \
+	  $(CARGO) test --workspace --locked --no-fail-fast --tests
+	@echo "==> examples in the documentation"
+	@$(CARGO) test --workspace --locked --doc
 
 BENCH ?= full
 PEER := tests/peers/schedule

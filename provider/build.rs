@@ -7,6 +7,7 @@ use std::{env, fs, io};
 fn main() -> io::Result<()> {
     let manifest = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").ok_or(io::ErrorKind::NotFound)?);
     let out = PathBuf::from(env::var_os("OUT_DIR").ok_or(io::ErrorKind::NotFound)?);
+    println!("cargo::rerun-if-changed=../controller/chart");
     let chart = manifest.join("../controller/chart").canonicalize()?;
     let mut files = Vec::new();
     collect(&chart, &mut files)?;
@@ -23,10 +24,11 @@ fn main() -> io::Result<()> {
             .replace('\\', "/");
         hash.write(name.as_bytes());
         hash.write(&fs::read(file)?);
+        // Not the path itself: checkouts at several places may share a target folder, and this text.
+        let from_package = format!("/../controller/chart/{name}");
         let _ = writeln!(
             code,
-            "    ({name:?}, include_bytes!({:?})),",
-            file.to_string_lossy()
+            "    ({name:?}, include_bytes!(concat!(env!(\"CARGO_MANIFEST_DIR\"), {from_package:?}))),"
         );
     }
     let _ = writeln!(
@@ -38,7 +40,6 @@ fn main() -> io::Result<()> {
 }
 
 fn collect(directory: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
-    println!("cargo::rerun-if-changed={}", directory.display());
     for entry in fs::read_dir(directory)? {
         let path = entry?.path();
         if path.is_dir() {

@@ -36,9 +36,10 @@ fn main() -> io::Result<()> {
             .unwrap_or(&file)
             .to_string_lossy()
             .replace('\\', "/");
+        // Not the path itself: checkouts at several places may share a target folder, and this text.
+        let from_package = format!("/{name}");
         text.push_str(&format!(
-            "    ({name:?}, include_bytes!({:?})),\n",
-            file.to_string_lossy()
+            "    ({name:?}, include_bytes!(concat!(env!(\"CARGO_MANIFEST_DIR\"), {from_package:?}))),\n"
         ));
     }
     text.push_str("];\n");

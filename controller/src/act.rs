@@ -3,6 +3,7 @@
 //! Nothing here decides: what is written comes from a decision, and where a call fails the answer says so and the decision is
 //! made again. Every command is idempotent: carried out twice it leaves what it leaves when carried out once.
 
+mod buffer_patch;
 mod claim_create;
 mod claim_delete;
 mod claim_patch;
@@ -11,6 +12,7 @@ mod conditions;
 mod events;
 mod launch;
 mod node_patch;
+mod overlay_patch;
 mod pod_evict;
 mod pool_patch;
 mod terminate;

@@ -6,6 +6,7 @@
 //! classes is there once.
 
 mod cluster;
+mod overlaid;
 mod refresh;
 
 pub(crate) use cluster::Cluster;
@@ -23,9 +24,12 @@ use joiner_aws::unavailable::{Shortage, Unavailable};
 use joiner_aws::{Aws, Error};
 use joiner_core::catalogue::{Catalogue, InstanceType};
 use joiner_core::requirements::Interner;
+use joiner_core::snapshot::Pool;
 use joiner_core::text::Text;
 
-use crate::observe::PoolEntry;
+use self::overlaid::Overlaid;
+use crate::observe::map::Overlay;
+use crate::observe::{Index, PoolEntry};
 
 /// AWS as the controller knows it.
 #[derive(Debug)]
@@ -35,6 +39,7 @@ pub(crate) struct Cloud {
     pub launcher: Launcher,
     settings: Settings,
     state: Mutex<State>,
+    overlaid: Overlaid,
 }
 
 #[derive(Debug, Default)]
@@ -66,21 +71,45 @@ impl Cloud {
             launcher,
             settings,
             state: Mutex::default(),
+            overlaid: Overlaid::default(),
         }
     }
 
-    /// The instance types of every pool whose class is known; a pool is left out while nothing is known for it.
-    pub(crate) fn catalogue(
-        &self,
-        pools: &[PoolEntry],
-        class: impl Fn(&str) -> Option<Arc<EC2NodeClass>>,
-        now: Timestamp,
-    ) -> Catalogue {
+    /// The instance types of every pool whose class is known, with the NodeOverlays in effect; a pool is left out while nothing is
+    /// known for it.
+    pub(crate) fn catalogue(&self, index: &Index, now: Timestamp) -> Catalogue {
+        self.overlaid(index, now).0
+    }
+
+    /// As [`Cloud::catalogue`], and the overlays that are not in effect, each with the reason.
+    pub(crate) fn overlaid(&self, index: &Index, now: Timestamp) -> (Catalogue, Vec<(Text, Text)>) {
+        let pools = index.pool_entries();
         let types = |entry: &PoolEntry| {
-            let types = self.types(&*class(&entry.pool.class.name)?, now)?;
+            let types = self.types(&*index.class_entry(&entry.pool.class.name)?, now)?;
             Some((entry.pool.name.clone(), types))
         };
-        pools.iter().filter_map(types).collect()
+        let plain: Catalogue = pools.iter().filter_map(types).collect();
+        let entries = index.overlay_entries();
+        let overlays: Vec<Overlay> = entries
+            .into_iter()
+            .filter_map(|entry| entry.overlay.ok())
+            .collect();
+        let pools: Vec<Arc<Pool>> = pools.into_iter().map(|entry| entry.pool).collect();
+        self.overlaid.of(plain, &pools, &overlays)
+    }
+
+    /// The instance types that a claim of `pool` may become, with the NodeOverlays in effect; those of its class where there is no
+    /// such pool. None while they are not known.
+    pub(crate) fn types_for(
+        &self,
+        index: &Index,
+        pool: Option<&Text>,
+        class: &EC2NodeClass,
+        now: Timestamp,
+    ) -> Option<Arc<[InstanceType]>> {
+        let plain = self.types(class, now)?;
+        let overlaid = pool.and_then(|pool| self.catalogue(index, now).pools.remove(pool));
+        Some(overlaid.unwrap_or(plain))
     }
 
     /// The instance types of one class; none while EC2's facts or the class' subnets are not known.

@@ -1,5 +1,6 @@
 //! The loops: each observes, decides and acts on one screen, and each is woken by what concerns it.
 
+mod buffers;
 mod disrupt;
 mod garbage;
 mod keyed;
@@ -7,9 +8,11 @@ mod launch;
 mod lifecycle;
 mod nodeclass;
 mod nodepool;
+mod overlays;
 mod prepare;
 mod provision;
 mod rehearse;
+mod static_pools;
 mod terminate;
 
 use std::future::Future;
@@ -53,9 +56,19 @@ pub(crate) fn start(act: &Act, options: &Options) {
         })
         .await;
     });
+    if options.feature_gates.node_overlay {
+        spawn("nodeoverlay", overlays::run(act.clone()));
+    }
+    if options.feature_gates.capacity_buffer {
+        spawn("capacitybuffer", buffers::run(act.clone()));
+    }
+    let static_capacity = match options.feature_gates.static_capacity {
+        true => nodepool::StaticCapacity::On,
+        false => nodepool::StaticCapacity::Off,
+    };
     let of = act.clone();
     spawn("nodepool", async move {
-        let known = Arc::new(nodepool::Known::default());
+        let known = Arc::new(nodepool::Known::new(static_capacity));
         keyed::run("nodepool", &of.index.changes.pools, |name| {
             nodepool::step(of.clone(), known.clone(), name)
         })

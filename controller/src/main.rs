@@ -25,7 +25,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use clap::Parser as _;
 use joiner_aws::Aws;
-use joiner_core::snapshot::{MinValuesPolicy, PreferencePolicy, Settings};
+use joiner_core::snapshot::{Gates, MinValuesPolicy, PreferencePolicy, Settings};
 use kube::{Client, Config};
 use tokio::signal::unix::{SignalKind, signal};
 use tracing::{error, info};
@@ -34,7 +34,7 @@ use crate::act::{Act, Events};
 use crate::cloud::{Cloud, Cluster};
 use crate::lease::{Identity, Leadership};
 use crate::metrics::{Metrics, State};
-use crate::observe::Index;
+use crate::observe::{Index, Wanted};
 use crate::options::Options;
 
 /// Mostly it waits: two threads serve the watches, and decisions get a thread of their own.
@@ -75,7 +75,8 @@ async fn run(options: Options) -> anyhow::Result<()> {
     let mut ended = signal(SignalKind::terminate()).context("SIGTERM cannot be handled")?;
     let mut interrupted = signal(SignalKind::interrupt()).context("SIGINT cannot be handled")?;
 
-    let index = Arc::new(Index::new(settings(&options)));
+    let wanted = Wanted::of(&options);
+    let index = Arc::new(Index::new(settings(&options), wanted));
     let state = State::new(index.clone(), options.disable_cluster_state_observability);
     let metrics = Arc::new(Metrics::new(Box::new(state)));
     let health = SocketAddr::new(options.bind_address, options.health_probe_port);
@@ -94,7 +95,7 @@ async fn run(options: Options) -> anyhow::Result<()> {
         .await
         .context("no way to the API server: set KUBECONFIG, or run in a pod")?;
     let client = Client::try_from(config.clone()).context("the API server's client could not be made")?;
-    observe::start(&client, &index, &metrics);
+    observe::start(&client, &index, &metrics, wanted);
     let aws = Aws::connect(joiner_aws::Settings::default())?;
     let cluster = Cluster::discover(&options, &client, &config, &aws).await?;
     let cloud = Arc::new(Cloud::new(aws, cluster, catalogue_settings(&options)));
@@ -175,6 +176,11 @@ fn settings(options: &Options) -> Settings {
         min_values_policy: match options.min_values_policy {
             options::MinValuesPolicy::Strict => MinValuesPolicy::Strict,
             options::MinValuesPolicy::BestEffort => MinValuesPolicy::BestEffort,
+        },
+        default_spread: options.default_spread.0.clone(),
+        gates: Gates {
+            reserved_capacity: options.feature_gates.reserved_capacity,
+            ..Gates::default()
         },
         ..Settings::default()
     }

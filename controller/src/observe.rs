@@ -8,11 +8,13 @@ mod entry;
 mod index;
 mod nominations;
 mod store;
+mod wanted;
 mod watch;
 
 pub(crate) use changes::Bell;
-pub(crate) use entry::{ClaimEntry, NodeEntry, PodEntry, PoolEntry, version};
-pub(crate) use index::Index;
+pub(crate) use entry::{ClaimEntry, NodeEntry, OverlayEntry, PodEntry, PoolEntry, version};
+pub(crate) use index::{BufferEntry, Index};
 /// Objects of the API as decisions see them.
 pub(crate) use joiner_map as map;
+pub(crate) use wanted::Wanted;
 pub(crate) use watch::start;

@@ -7,14 +7,14 @@ mod gates;
 mod values;
 
 pub(crate) use gates::FeatureGates;
-pub(crate) use values::{LogLevel, MinValuesPolicy, PreferencePolicy};
+pub(crate) use values::{DefaultConstraints, LogLevel, MinValuesPolicy, PreferencePolicy};
 
 use std::net::IpAddr;
 use std::time::Duration;
 
 use clap::{ArgAction, Parser};
 
-use values::{at_least_a_minute, boolish, duration, ratio};
+use values::{at_least_a_minute, boolish, default_constraints, duration, ratio};
 
 /// Settings of one process.
 #[derive(Clone, Debug, Parser)]
@@ -134,6 +134,11 @@ pub(crate) struct Options {
     /// What minValues mean when they cannot be met.
     #[arg(long, env = "MIN_VALUES_POLICY", default_value = "Strict")]
     pub min_values_policy: MinValuesPolicy,
+
+    /// Spread constraints of pods that have none, as JSON: what the cluster's scheduler has as `defaultConstraints`, where that is
+    /// not its own default. Empty: none.
+    #[arg(long, env = "DEFAULT_SPREAD_CONSTRAINTS", default_value = "", value_parser = default_constraints)]
+    pub default_spread: DefaultConstraints,
 
     /// Whether requests for dynamic resources are ignored.
     #[arg(long, env = "IGNORE_DRA_REQUESTS", default_value = "true", value_parser = boolish, action = ArgAction::Set, num_args = 0..=1, default_missing_value = "true")]

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Writes the provider's pages (docs/index.md, docs/resources) from the provider's schema and the examples.
+# Writes the provider's pages (docs/index.md and the folders of resources, data sources, functions and ephemeral resources) from the provider's schema and the examples.
 # Usage: docs/tools/generate.sh FOLDER-OF-BUILT-BINARIES CORE
 # tfplugindocs clears the folder it writes to, so it works on a copy; it finds a schema only under the default namespace.
 set -euo pipefail
@@ -31,8 +31,10 @@ CONFIG
 
 go build -C "$root/docs/tools" -mod=readonly -o "$work/tfplugindocs" github.com/hashicorp/terraform-plugin-docs/cmd/tfplugindocs
 mkdir "$work/site/examples"
-cp -r "$root/examples/provider" "$root/examples/resources" "$work/site/examples/"
+for kind in provider resources data-sources functions ephemeral-resources; do
+  cp -r "$root/examples/$kind" "$work/site/examples/"
+done
 (cd "$work/site" && "$work/tfplugindocs" generate --providers-schema "$work/schema.json" \
   --provider-name joiner --rendered-provider-name Joiner > "$work/log" 2>&1) || { cat "$work/log" >&2; exit 1; }
-rm -rf "$root/docs/resources"
+rm -rf "$root/docs/resources" "$root/docs/data-sources" "$root/docs/functions" "$root/docs/ephemeral-resources"
 cp -r "$work/site/docs/." "$root/docs/"

@@ -42,12 +42,15 @@ module "eks" {
 
   endpoint_public_access                   = true
   enable_cluster_creator_admin_permissions = true
-  enable_irsa                              = true
 
   addons = {
     coredns    = {}
     kube-proxy = {}
     vpc-cni = {
+      before_compute = true
+    }
+    # Gives pods their roles: see joiner_pod_identity_role.
+    eks-pod-identity-agent = {
       before_compute = true
     }
   }

@@ -1,5 +1,5 @@
-# The same as the quickstart, on a real account: a VPC, an EKS cluster, the controller's role and release, a node class and a node
-# pool, in one apply.
+# The same as the quickstart, on a real account: a VPC, an EKS cluster, the nodes' role, the queue of interruption events, the
+# controller's role and release, a node class and a node pool, in one apply. One destroy takes all of it away again.
 
 terraform {
   required_version = ">= 1.8"
@@ -41,40 +41,57 @@ provider "joiner" {
   }
 }
 
-# The controller's identity.
-resource "joiner_irsa_role" "controller" {
-  name              = "${var.cluster_name}-joiner"
+# What the pool's nodes are in the account: a role, and the leave to join the cluster.
+resource "joiner_node_role" "nodes" {
+  name         = "${var.cluster_name}-nodes"
+  cluster_name = module.eks.cluster_name
+}
+
+# What is about to happen to instances: spot interruptions, maintenance, state changes.
+resource "joiner_interruption_queue" "this" {
+  name = var.cluster_name
+}
+
+# On destroy: after the controller, before the network, when nothing of the nodes is left.
+resource "joiner_teardown" "this" {
   cluster_name      = module.eks.cluster_name
-  oidc_provider_arn = module.eks.oidc_provider_arn
-  region            = var.region
-  node_role_arns    = [aws_iam_role.node.arn]
+  terminate_orphans = true
+
+  depends_on = [module.vpc, module.eks, joiner_node_role.nodes]
+}
+
+# The controller's identity, given to its pods by EKS Pod Identity.
+resource "joiner_pod_identity_role" "controller" {
+  name                   = "${var.cluster_name}-joiner"
+  cluster_name           = module.eks.cluster_name
+  node_role_arns         = [joiner_node_role.nodes.arn]
+  interruption_queue_arn = joiner_interruption_queue.this.arn
+
+  depends_on = [joiner_teardown.this]
 }
 
 # The controller and its CRDs, from the chart that the provider carries.
 resource "joiner_helm_release" "controller" {
-  name      = joiner_irsa_role.controller.service_account
-  namespace = joiner_irsa_role.controller.namespace
+  name      = joiner_pod_identity_role.controller.service_account
+  namespace = joiner_pod_identity_role.controller.namespace
 
   values = {
     settings = {
-      clusterName     = module.eks.cluster_name
-      clusterEndpoint = module.eks.cluster_endpoint
-    }
-    serviceAccount = {
-      annotations = {
-        "eks.amazonaws.com/role-arn" = joiner_irsa_role.controller.arn
-      }
+      clusterName       = module.eks.cluster_name
+      clusterEndpoint   = module.eks.cluster_endpoint
+      interruptionQueue = joiner_interruption_queue.this.name
     }
   }
 
-  # The managed node group is where the controller itself runs, and the access entry lets its nodes join: both must outlive it.
-  depends_on = [module.eks, aws_eks_access_entry.node]
+  # The managed node group is where the controller itself runs: it must outlive it. And the association of the role comes first, since pods
+  # get it when they start.
+  depends_on = [module.eks, joiner_pod_identity_role.controller]
 }
 
 # How instances are started.
 resource "joiner_ec2_node_class" "default" {
   name = "default"
-  role = aws_iam_role.node.name
+  role = joiner_node_role.nodes.name
 
   ami_selector_terms = [{ alias = "al2023@latest" }]
   subnet_selector_terms = [

@@ -3,7 +3,13 @@
 //! A configuration becomes a cluster that gives its own pods nodes: configuration -> typed resource -> rules -> plan (offline) ->
 //! apply (server-side apply, Helm, IAM) -> read (drift, by meaning). Start-up builds no client: one apply starts four processes.
 
+#[cfg(test)]
+mod account;
 mod cluster;
+mod data_sources;
+mod ephemeral;
+mod feasible;
+mod functions;
 mod helm;
 mod objects;
 #[cfg(test)]
@@ -12,6 +18,7 @@ mod plain;
 mod provider;
 mod report;
 mod resources;
+mod roles;
 mod yaml;
 
 use std::process::ExitCode;

@@ -3,7 +3,10 @@
 //! `make docs` writes the pages. It needs a built provider and a core; this check needs neither.
 
 use crate::provider::Settings;
-use crate::resources::{Ec2NodeClass, HelmRelease, IrsaRole, NodeOverlay, NodePool};
+use crate::resources::{
+    Crds, Ec2NodeClass, HelmRelease, InterruptionQueue, IrsaRole, NodeOverlay, NodePool, NodeRole,
+    PodIdentityRole, Teardown,
+};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -144,11 +147,16 @@ fn every_page_is_as_the_schema() {
         &["examples/provider/provider.tf"],
     );
     let resources = [
+        ("crds", Crds::schema(0)),
         ("ec2_node_class", Ec2NodeClass::schema(0)),
         ("helm_release", HelmRelease::schema(0)),
+        ("interruption_queue", InterruptionQueue::schema(0)),
         ("irsa_role", IrsaRole::schema(0)),
         ("node_overlay", NodeOverlay::schema(0)),
         ("node_pool", NodePool::schema(0)),
+        ("node_role", NodeRole::schema(0)),
+        ("pod_identity_role", PodIdentityRole::schema(0)),
+        ("teardown", Teardown::schema(0)),
     ];
     for (name, schema) in &resources {
         let folder = format!("examples/resources/joiner_{name}");

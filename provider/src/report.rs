@@ -43,6 +43,7 @@ pub(crate) fn helm(error: &HelmError) -> Diagnostics {
         HelmError::Start { .. } => "Helm cannot be run",
         HelmError::Failed { .. } => "Helm failed",
         HelmError::Cancelled { .. } => "Helm was stopped",
+        HelmError::Leaving { .. } => "The release is not gone yet",
         HelmError::Taken(_) => "The release exists already",
         HelmError::Chart(_) => "The chart cannot be used",
         HelmError::Registry { .. } => "The registry's settings cannot be used",

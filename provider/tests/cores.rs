@@ -8,9 +8,15 @@ mod examples;
 mod imports;
 #[path = "cores/overlays.rs"]
 mod overlays;
+#[path = "cores/plans.rs"]
+mod plans;
 #[path = "cores/registry.rs"]
 mod registry;
 #[path = "cores/releases.rs"]
 mod releases;
 #[path = "cores/support.rs"]
 mod support;
+#[path = "cores/surroundings.rs"]
+mod surroundings;
+#[path = "cores/whole.rs"]
+mod whole;

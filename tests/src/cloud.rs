@@ -2,27 +2,27 @@
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use joiner_sandbox::tools::{GoTool, Tools, progress::Quiet};
+use joiner_sandbox::process::identity::ProcessId;
+use joiner_sandbox::tools::{Tools, progress::Quiet};
 use joiner_sandbox::{Cluster, ClusterSpec, Layout, Sandbox, UpOptions};
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use serde_json::Value;
-use tempfile::TempDir;
 
+use crate::Ground;
 use crate::processes::{self, Process};
 
-/// A running sandbox in a temporary folder. The folder goes with it, unless the test panics or `JOINER_TESTS_KEEP` is set.
+/// A running sandbox in the folder of its [`Ground`].
 pub struct Cloud {
     /// The handle to it.
     pub sandbox: Sandbox,
     /// The tools it runs.
     pub tools: Tools,
-    binaries: PathBuf,
-    folder: TempDir,
+    ground: Ground,
 }
 
 impl Cloud {
@@ -31,36 +31,40 @@ impl Cloud {
     /// # Errors
     /// What kept it from starting.
     pub async fn start(boot_time: Duration) -> Result<Self> {
-        let binaries = binaries()?;
-        let folder = tempfile::Builder::new().prefix("joiner-e2e-").tempdir()?;
-        let tools = Tools::ensure(&GoTool::ALL, &Quiet)?;
+        let ground = Ground::take().await?;
         let options = UpOptions {
-            layout: Layout::new(folder.path().join("sandbox")),
+            layout: Layout::new(ground.folder().join("sandbox")),
             boot_time,
             cluster: None,
             region: joiner_sandbox::REGION.to_owned(),
             aws_port: None,
-            executable: binaries.join("joiner"),
-            binaries: binaries.clone(),
-            tools: tools.clone(),
+            executable: ground.binaries().join("joiner"),
+            binaries: ground.binaries().to_path_buf(),
+            tools: ground.tools.clone(),
+            // Whoever stops the tests, stops this.
+            owner: ProcessId::own(),
         };
         let sandbox = joiner_sandbox::up(options, &Quiet).await?;
         Ok(Self {
             sandbox,
-            tools,
-            binaries,
-            folder,
+            tools: ground.tools.clone(),
+            ground,
         })
+    }
+
+    /// What it stands on.
+    pub fn ground(&self) -> &Ground {
+        &self.ground
     }
 
     /// A folder that lives as long as the sandbox.
     pub fn folder(&self) -> &Path {
-        self.folder.path()
+        self.ground.folder()
     }
 
     /// The folder of the binaries under test.
     pub fn binaries(&self) -> &Path {
-        &self.binaries
+        self.ground.binaries()
     }
 
     /// The environment that points ordinary tools at the sandbox.
@@ -139,7 +143,7 @@ impl Cloud {
             &[
                 "wait",
                 "--for=condition=Established",
-                "--timeout=30s",
+                "--timeout=120s",
                 "crd",
                 "--all",
             ],
@@ -264,42 +268,13 @@ impl Cloud {
 
 impl Drop for Cloud {
     fn drop(&mut self) {
-        let ended = Command::new(self.binaries.join("joiner"))
+        let output = Command::new(self.binaries().join("joiner"))
             .args(["sandbox", "down", "--dir"])
             .arg(self.sandbox.layout().dir())
-            .status();
-        if !ended.as_ref().is_ok_and(std::process::ExitStatus::success) {
-            eprintln!(
-                "the sandbox in {} was not ended: {ended:?}",
-                self.folder.path().display()
-            );
-        }
-        if std::thread::panicking() || std::env::var_os("JOINER_TESTS_KEEP").is_some() {
-            let kept = self.folder.path().display();
-            eprintln!("logs are kept in {kept}");
-            self.folder.disable_cleanup(true);
+            .output();
+        if !output.as_ref().is_ok_and(|output| output.status.success()) {
+            let folder = self.folder().display();
+            eprintln!("the sandbox in {folder} was not ended: {output:?}");
         }
     }
-}
-
-fn binaries() -> Result<PathBuf> {
-    let dir = match std::env::var_os("JOINER_BINARIES") {
-        Some(dir) => PathBuf::from(dir),
-        None => Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/debug"),
-    };
-    let dir = std::path::absolute(&dir)?;
-    for name in [
-        "joiner",
-        "joiner-controller",
-        "terraform-provider-joiner",
-        "terraform-provider-sandbox",
-    ] {
-        if !dir.join(name).is_file() {
-            bail!(
-                "{name} is not in {}; run `cargo build --workspace`, or set JOINER_BINARIES",
-                dir.display()
-            );
-        }
-    }
-    Ok(dir)
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::{Result, ensure};
 use joiner_api::NodeClaim;
-use k8s_openapi::api::core::v1::{Event, Pod};
+use k8s_openapi::api::core::v1::{Event, Pod, Secret};
 use kube::api::ListParams;
 use kube::{Api, Client};
 
@@ -19,6 +19,26 @@ pub async fn claims(client: &Client) -> Result<Vec<NodeClaim>> {
         .list(&ListParams::default())
         .await?
         .items)
+}
+
+/// The revisions of a Helm release in the namespace `default`, oldest first, as `REVISION STATUS`.
+///
+/// # Errors
+/// When the API server does not answer.
+pub async fn revisions(client: &Client, release: &str) -> Result<Vec<String>> {
+    let of_release = ListParams::default().labels(&format!("owner=helm,name={release}"));
+    let secrets = Api::<Secret>::namespaced(client.clone(), "default");
+    let mut found: Vec<(u32, String)> = Vec::new();
+    for secret in secrets.list_metadata(&of_release).await? {
+        let labels = secret.metadata.labels.unwrap_or_default();
+        let label = |key: &str| labels.get(key).cloned().unwrap_or_default();
+        found.push((label("version").parse()?, label("status")));
+    }
+    found.sort();
+    Ok(found
+        .into_iter()
+        .map(|(revision, status)| format!("{revision} {status}"))
+        .collect())
 }
 
 /// A Deployment in the namespace `default` whose pods go to nodes with the label `selector` (`KEY: VALUE`); `cpu` is what each asks

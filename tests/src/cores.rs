@@ -1,13 +1,16 @@
 //! The Terraform cores on this machine, and a folder that one of them works in.
 
+use std::collections::BTreeMap;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use anyhow::{Context, Result, bail};
-use joiner_sandbox::terraform::{Core, Mirror};
+use joiner_sandbox::terraform::Core;
+use serde_json::Value;
 
-use crate::{Cloud, Watched};
+use crate::{Cloud, Ground, Watched};
 
 /// A core.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,7 +69,7 @@ impl Workspace {
                 fs::copy(entry.path(), dir.join(&name))?;
             }
         }
-        Self::here(cloud, kind, &dir)
+        Self::here(cloud.ground(), cloud.environment(), kind, &dir)
     }
 
     /// Writes `main` as `main.tf`, in place of the one there.
@@ -83,24 +86,51 @@ impl Workspace {
     /// # Errors
     /// What `init` says.
     pub fn with(cloud: &Cloud, kind: CoreKind, name: &str, main: &str) -> Result<Self> {
-        let dir = cloud.folder().join(format!("{kind:?}-{name}"));
-        fs::create_dir_all(&dir)?;
-        fs::write(dir.join("main.tf"), main)?;
-        Self::here(cloud, kind, &dir)
+        Self::written(cloud.ground(), cloud.environment(), kind, name, main)
     }
 
-    fn here(cloud: &Cloud, kind: CoreKind, dir: &Path) -> Result<Self> {
-        let mirror = Mirror::lay_out(
-            &cloud.folder().join("core"),
-            cloud.binaries(),
-            &cloud.tools.path("helm"),
-        )?;
+    /// As [`Workspace::with`], but with neither account nor cluster in reach.
+    ///
+    /// # Errors
+    /// What `init` says.
+    pub fn without_cloud(ground: &Ground, kind: CoreKind, name: &str, main: &str) -> Result<Self> {
+        let nobody = [
+            ("AWS_ACCESS_KEY_ID", "nobody"),
+            ("AWS_SECRET_ACCESS_KEY", "nobody"),
+            ("AWS_EC2_METADATA_DISABLED", "true"),
+            ("AWS_REGION", joiner_sandbox::REGION),
+            ("AWS_ENDPOINT_URL", "http://127.0.0.1:1"),
+            ("KUBECONFIG", "/nonexistent"),
+        ];
+        let environment = nobody.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        Self::written(ground, environment.into(), kind, name, main)
+    }
+
+    fn written(
+        ground: &Ground,
+        environment: BTreeMap<String, String>,
+        kind: CoreKind,
+        name: &str,
+        main: &str,
+    ) -> Result<Self> {
+        let dir = ground.folder().join(format!("{kind:?}-{name}"));
+        fs::create_dir_all(&dir)?;
+        fs::write(dir.join("main.tf"), main)?;
+        Self::here(ground, environment, kind, &dir)
+    }
+
+    fn here(
+        ground: &Ground,
+        environment: BTreeMap<String, String>,
+        kind: CoreKind,
+        dir: &Path,
+    ) -> Result<Self> {
         let binary = match kind {
-            CoreKind::OpenTofu => cloud.tools.path("tofu"),
+            CoreKind::OpenTofu => ground.tools.path("tofu"),
             CoreKind::Terraform => terraform().context("Terraform is not on this machine")?,
         };
         let workspace = Self {
-            core: Core::new(binary, dir, &mirror, cloud.environment()),
+            core: Core::new(binary, dir, ground.mirror()?, environment),
             environment: Vec::new(),
         };
         workspace.run(&["init", "-input=false", "-no-color"])?;
@@ -194,17 +224,20 @@ impl Workspace {
         Watched::start(command, verb, &self.dir().join(format!("{verb}.log")))
     }
 
-    /// The addresses in the state, sorted.
+    /// The addresses in the state, sorted: `TYPE.NAME` of resources without instances, which is all that tests have.
     ///
     /// # Errors
-    /// All that the core printed, when the state cannot be read.
+    /// When the state is there and cannot be read.
     pub fn state(&self) -> Result<Vec<String>> {
-        // A core that has not come to write a state finds none, and says that this is an error.
-        if fs::metadata(self.dir().join("terraform.tfstate")).is_ok_and(|file| file.len() > 0) {
-            let text = self.run(&["state", "list", "-no-color"])?;
-            return Ok(text.lines().map(str::to_owned).collect());
-        }
-        Ok(Vec::new())
+        let path = self.dir().join("terraform.tfstate");
+        let bytes = match fs::read(&path) {
+            // A core that has not come to write a state leaves none, or an empty file.
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+            Ok(bytes) if bytes.is_empty() => return Ok(Vec::new()),
+            other => other.with_context(|| path.display().to_string())?,
+        };
+        let state: Value = serde_json::from_slice(&bytes).with_context(|| path.display().to_string())?;
+        Ok(addresses(&state))
     }
 
     /// Requires that a plan finds nothing to do.
@@ -236,4 +269,45 @@ fn text(output: &Output) -> String {
 /// What a core printed, without the bar at the left of its diagnostics.
 pub(crate) fn unwrapped(printed: &[u8]) -> String {
     String::from_utf8_lossy(printed).replace("\n\u{2502} ", "\n")
+}
+
+fn addresses(state: &Value) -> Vec<String> {
+    let resources = state["resources"].as_array().into_iter().flatten();
+    let address = |resource: &Value| {
+        Some(format!(
+            "{}.{}",
+            resource["type"].as_str()?,
+            resource["name"].as_str()?
+        ))
+    };
+    let mut found: Vec<String> = resources
+        .filter(|resource| resource["mode"] == "managed")
+        .filter(|resource| {
+            resource["instances"]
+                .as_array()
+                .is_some_and(|all| !all.is_empty())
+        })
+        .filter_map(address)
+        .collect();
+    found.sort();
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_state_lists_what_there_is() {
+        let instance = json!([{ "schema_version": 0 }]);
+        let state = json!({ "version": 4, "resources": [
+            { "mode": "managed", "type": "b", "name": "x", "instances": instance },
+            { "mode": "managed", "type": "a", "name": "x", "instances": instance },
+            { "mode": "managed", "type": "a", "name": "gone", "instances": [] },
+            { "mode": "data", "type": "a", "name": "y", "instances": instance },
+        ] });
+        assert_eq!(addresses(&state), ["a.x", "b.x"]);
+        assert!(addresses(&json!({ "version": 4 })).is_empty());
+    }
 }

@@ -9,7 +9,9 @@ mod cloud;
 pub mod cluster;
 pub mod configuration;
 mod cores;
+mod ground;
 mod pause;
+mod places;
 pub mod processes;
 mod quickstart;
 mod texts;
@@ -19,6 +21,7 @@ mod watched;
 
 pub use cloud::Cloud;
 pub use cores::{CoreKind, Workspace, cores};
+pub use ground::Ground;
 pub use pause::Pause;
 pub use quickstart::Quickstart;
 pub use texts::{is_told, tells};

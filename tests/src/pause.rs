@@ -8,7 +8,7 @@ use anyhow::Result;
 use crate::{Watched, Workspace};
 
 /// How long an apply may take to come to the point.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_secs(240);
 
 /// A resource of the core's own whose creation waits for the test.
 pub struct Pause {

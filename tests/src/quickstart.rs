@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use joiner_sandbox::Cluster;
 use kube::Client;
 
@@ -26,8 +26,22 @@ impl Quickstart {
     /// # Errors
     /// What kept one of both from being done.
     pub async fn apply() -> Result<Self> {
+        Self::apply_with("").await
+    }
+
+    /// As [`Quickstart::apply`]; `settings` is HCL for the `settings` of the controller's chart.
+    ///
+    /// # Errors
+    /// What kept one of both from being done.
+    pub async fn apply_with(settings: &str) -> Result<Self> {
         let cloud = Cloud::start(Duration::ZERO).await?;
         let workspace = Workspace::of(&cloud, CoreKind::OpenTofu, "examples/quickstart")?;
+        if !settings.is_empty() {
+            let main = std::fs::read_to_string(workspace.file("main.tf"))?;
+            let place = "    settings = {\n";
+            ensure!(main.contains(place), "the quickstart's chart has no settings");
+            workspace.rewrite(&main.replace(place, &format!("{place}      {settings}\n")))?;
+        }
         workspace.apply(&[])?;
         let cluster = cloud.sandbox.cluster("quickstart").await?;
         let cluster = cluster.context("the quickstart made no cluster of its name")?;

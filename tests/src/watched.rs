@@ -67,12 +67,34 @@ impl Watched {
         patience: Duration,
         mut look: impl FnMut(&str) -> bool,
     ) -> Result<()> {
+        self.watch(what, patience, async |said| Ok(look(said))).await
+    }
+
+    /// Waits, while it runs, until a look at something else, such as a cluster, answers true.
+    ///
+    /// # Errors
+    /// As [`Watched::until`]; or what the look fails with.
+    pub async fn meanwhile(
+        &mut self,
+        what: &str,
+        patience: Duration,
+        mut look: impl AsyncFnMut() -> Result<bool>,
+    ) -> Result<()> {
+        self.watch(what, patience, async |_| look().await).await
+    }
+
+    async fn watch(
+        &mut self,
+        what: &str,
+        patience: Duration,
+        mut look: impl AsyncFnMut(&str) -> Result<bool>,
+    ) -> Result<()> {
         let begin = Instant::now();
         loop {
             // In this order: what it printed at its very end counts, too.
             let ended = self.child.try_wait()?;
             let said = self.said();
-            if look(&said) {
+            if look(&said).await? {
                 return Ok(());
             }
             if let Some(status) = ended {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use joiner_tests::configuration::SOURCES as HEAD;
-use joiner_tests::{Cloud, Workspace, cores, tells};
+use joiner_tests::{Cloud, Ground, Workspace, cores, tells};
 use serde_json::json;
 
 /// A pool with one requirement given as HCL.
@@ -41,7 +41,7 @@ resource "joiner_ec2_node_class" "bad" {{
 
 #[tokio::test]
 async fn wrong_configurations_fail_without_a_cluster_and_name_the_attribute() -> Result<()> {
-    let cloud = Cloud::start(Duration::ZERO).await?;
+    let ground = Ground::take().await?;
     let cases = [
         (
             "operator",
@@ -80,7 +80,7 @@ async fn wrong_configurations_fail_without_a_cluster_and_name_the_attribute() ->
     ];
     for kind in cores() {
         for (name, main, wanted) in &cases {
-            let workspace = Workspace::with(&cloud, kind, name, main)?;
+            let workspace = Workspace::without_cloud(&ground, kind, name, main)?;
             // No state, no plan, no cluster: the configuration alone tells.
             let text = workspace.fails(&["validate", "-no-color"])?;
             tells(&text, wanted).with_context(|| format!("{kind:?} {name}"))?;

@@ -1,5 +1,5 @@
 //! `kill -9` of the controller between CreateFleet and the NodeClaim's status: the next process finds the instances that were
-//! bought, so that each claim has exactly one, and none is left over.
+//! bought, so that each claim has exactly one, and none is left over; and it buys nothing for pods that have a claim already.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -62,6 +62,11 @@ async fn each_claim_has_exactly_one_instance() -> Result<()> {
             PATIENCE,
             || async {
                 let claims = cluster::claims(&quickstart.client).await?;
+                ensure!(
+                    claims.len() == PODS,
+                    "{kind}: {} claims for {PODS} pods",
+                    claims.len()
+                );
                 let held: BTreeSet<String> = claims.iter().map(instance_of).collect::<Result<_>>()?;
                 ensure!(
                     held.len() == claims.len(),

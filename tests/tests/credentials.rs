@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 /// Variables to set, or to take away.
 type Environment<'a> = &'a [(&'a str, Option<&'a str>)];
 
-const PATIENCE: Duration = Duration::from_secs(90);
+const PATIENCE: Duration = Duration::from_secs(180);
 const DEPLOYER: &str = "deployer";
 
 /// What AWS gives for a role.
@@ -185,11 +185,11 @@ async fn wrong_expired_and_absent_credentials_are_told_with_the_remedy() -> Resu
 async fn credentials_that_expire_during_an_apply_lose_nothing() -> Result<()> {
     let cloud = Cloud::start(Duration::ZERO).await?;
     let deployer = make_deployer(&cloud)?;
+    let cluster = cloud.cluster("during").await?;
+    cloud.crds(&cluster)?;
+    let_in(&cloud, &cluster, &deployer)?;
     for kind in cores() {
         let prefix = format!("{kind:?}").to_lowercase();
-        let cluster = cloud.cluster(&format!("during-{prefix}")).await?;
-        cloud.crds(&cluster)?;
-        let_in(&cloud, &cluster, &deployer)?;
         let after = "depends_on = [terraform_data.pause]";
         let main = [
             by_eks(&cluster),
@@ -199,6 +199,7 @@ async fn credentials_that_expire_during_an_apply_lose_nothing() -> Result<()> {
                 "joiner_irsa_role.{prefix}-before, joiner_ec2_node_class.before"
             )),
             role(&format!("{prefix}-after"), &cluster, after),
+            node_class("after", after),
         ]
         .concat();
         let mut workspace = Workspace::with(&cloud, kind, "during", &main)?;
@@ -207,6 +208,8 @@ async fn credentials_that_expire_during_an_apply_lose_nothing() -> Result<()> {
         let mut apply = workspace.start_apply()?;
         let pause = Pause::reached(&workspace, &mut apply).await?;
         expire(&cloud).await?;
+        // A token is new each second; one that the API server has accepted, it would accept for a while yet.
+        tokio::time::sleep(Duration::from_secs(1)).await;
         pause.end();
         let said = apply.fails(PATIENCE).await?;
         tells(
@@ -215,6 +218,7 @@ async fn credentials_that_expire_during_an_apply_lose_nothing() -> Result<()> {
                 "The role was not created",
                 "the AWS credentials have expired",
                 "sign in again",
+                "eks.cluster_name: the API server refused the token (401): ",
             ],
         )?;
         ensure!(

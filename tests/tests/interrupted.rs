@@ -7,21 +7,26 @@ use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
+use joiner_api::NodePool;
 use joiner_tests::chart::SmallChart;
+use joiner_tests::cluster::revisions;
 use joiner_tests::configuration::{by_kubeconfig, node_class, node_pool};
 use joiner_tests::{Cloud, Watched, Workspace, cores, tells};
+use kube::Api;
 
-const PATIENCE: Duration = Duration::from_secs(90);
-/// Far less than what the interrupted command would have waited for.
-const SOON: Duration = Duration::from_secs(40);
+const PATIENCE: Duration = Duration::from_secs(240);
+/// Far less than what the interrupted command would have waited for: an hour, or for ever.
+const SOON: Duration = Duration::from_secs(120);
 
 #[tokio::test]
 async fn a_create_ends_soon_and_is_finished_by_the_next() -> Result<()> {
     let cloud = Cloud::start(Duration::ZERO).await?;
     let chart = SmallChart::write(cloud.folder())?;
     let cluster = cloud.cluster("creates").await?;
+    let client = cloud.client_of(&cluster).await?;
     for kind in cores() {
-        let main = |values: &str| by_kubeconfig(&cluster) + &chart.release("small", values, "");
+        let main =
+            |values: &str| by_kubeconfig(&cluster) + &chart.release("small", values, "timeout = \"1h\"");
         // In the wait for the pods, then in Helm itself.
         for (values, status) in [
             ("ready = false", "deployed"),
@@ -30,11 +35,8 @@ async fn a_create_ends_soon_and_is_finished_by_the_next() -> Result<()> {
             let workspace = Workspace::with(&cloud, kind, status, &main(values))?;
             let mut apply = workspace.start_apply()?;
             apply
-                .until("Helm is so far", PATIENCE, |_| {
-                    let selector = format!("owner=helm,name=small,status={status}");
-                    let found =
-                        cloud.kubectl_of(&cluster, &["get", "secrets", "-o", "name", "-l", &selector]);
-                    found.is_ok_and(|found| !found.is_empty())
+                .meanwhile("Helm is so far", PATIENCE, async || {
+                    Ok(revisions(&client, "small").await? == [format!("1 {status}")])
                 })
                 .await?;
             apply.interrupt()?;
@@ -49,8 +51,8 @@ async fn a_create_ends_soon_and_is_finished_by_the_next() -> Result<()> {
             workspace.apply(&[])?;
             workspace.plan_is_empty()?;
             workspace.destroy()?;
-            let left = cloud.kubectl_of(&cluster, &["get", "secrets", "-o", "name", "-l", "owner=helm"])?;
-            ensure!(left.is_empty(), "{kind:?} {status}: {left}");
+            let left = revisions(&client, "small").await?;
+            ensure!(left.is_empty(), "{kind:?} {status}: {left:?}");
         }
     }
     Ok(())
@@ -61,6 +63,7 @@ async fn a_delete_ends_soon_and_is_finished_by_the_next() -> Result<()> {
     let cloud = Cloud::start(Duration::ZERO).await?;
     let cluster = cloud.cluster("deletes").await?;
     cloud.crds(&cluster)?;
+    let pools = Api::<NodePool>::all(cloud.client_of(&cluster).await?);
     let main = [
         by_kubeconfig(&cluster),
         node_class("first", ""),
@@ -80,10 +83,9 @@ async fn a_delete_ends_soon_and_is_finished_by_the_next() -> Result<()> {
         hold(r#"["example.com/held"]"#)?;
         let mut destroy = workspace.start_destroy()?;
         destroy
-            .until("the deletion is asked for", PATIENCE, |_| {
-                let path = "jsonpath={.metadata.deletionTimestamp}";
-                let found = cloud.kubectl_of(&cluster, &["get", "nodepool", "second", "-o", path]);
-                found.is_ok_and(|found| !found.is_empty())
+            .meanwhile("the deletion is asked for", PATIENCE, async || {
+                let pool = pools.get_opt("second").await?;
+                Ok(pool.is_some_and(|pool| pool.metadata.deletion_timestamp.is_some()))
             })
             .await?;
         destroy.interrupt()?;
@@ -162,7 +164,7 @@ async fn the_quickstart_ends_soon_and_is_finished_by_the_next() -> Result<()> {
         );
     }
     quickstart(&cloud, &example, &[], "finished.log")?
-        .succeeds(PATIENCE * 2)
+        .succeeds(PATIENCE)
         .await?;
     quickstart(&cloud, &example, &["--destroy"], "destroyed.log")?
         .succeeds(PATIENCE)

@@ -4,15 +4,16 @@
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
-use joiner_sandbox::Cluster;
 use joiner_tests::chart::SmallChart;
+use joiner_tests::cluster::revisions;
 use joiner_tests::configuration::{SOURCES, by_kubeconfig, node_class, node_pool};
 use joiner_tests::processes::Process;
 use joiner_tests::{Cloud, CoreKind, Pause, Watched, Workspace, cores, eventually, is_told};
+use kube::Client;
 use nix::sys::signal::Signal;
-use serde_json::json;
+use serde_json::{Value, json};
 
-const PATIENCE: Duration = Duration::from_secs(90);
+const PATIENCE: Duration = Duration::from_secs(180);
 
 /// The processes below an apply whose program is called so.
 fn below(apply: &Watched, program: &str) -> Vec<Process> {
@@ -21,27 +22,11 @@ fn below(apply: &Watched, program: &str) -> Vec<Process> {
     found
 }
 
-/// The revisions of release `small` as `REVISION STATUS`.
-fn revisions(cloud: &Cloud, cluster: &Cluster) -> Result<Vec<String>> {
-    let found = cloud.kubectl_of(
-        cluster,
-        &[
-            "get",
-            "secrets",
-            "-l",
-            "owner=helm,name=small",
-            "-o",
-            "jsonpath={range .items[*]}{.metadata.labels.version} {.metadata.labels.status}{\"\\n\"}{end}",
-        ],
-    )?;
-    Ok(found.lines().map(str::to_owned).collect())
-}
-
 /// Waits until Helm is in the middle of the first install: its hook runs.
-async fn until_pending(cloud: &Cloud, cluster: &Cluster, apply: &mut Watched) -> Result<()> {
+async fn until_pending(client: &Client, apply: &mut Watched) -> Result<()> {
     apply
-        .until("the release is pending", PATIENCE, |_| {
-            revisions(cloud, cluster).is_ok_and(|found| found == ["1 pending-install"])
+        .meanwhile("the release is pending", PATIENCE, async || {
+            Ok(revisions(client, "small").await? == ["1 pending-install"])
         })
         .await
 }
@@ -49,9 +34,9 @@ async fn until_pending(cloud: &Cloud, cluster: &Cluster, apply: &mut Watched) ->
 #[tokio::test]
 async fn a_core_that_is_killed_between_resources_is_no_loss() -> Result<()> {
     let cloud = Cloud::start(Duration::ZERO).await?;
+    let cluster = cloud.cluster("core").await?;
+    cloud.crds(&cluster)?;
     for kind in cores() {
-        let cluster = cloud.cluster(&format!("core-{kind:?}").to_lowercase()).await?;
-        cloud.crds(&cluster)?;
         let main = [
             by_kubeconfig(&cluster),
             node_class("first", ""),
@@ -86,14 +71,15 @@ async fn a_core_that_is_killed_between_resources_is_no_loss() -> Result<()> {
 async fn a_release_that_a_killed_core_left_is_taken_up() -> Result<()> {
     let cloud = Cloud::start(Duration::ZERO).await?;
     let chart = SmallChart::write(cloud.folder())?;
+    let cluster = cloud.cluster("left").await?;
+    let client = cloud.client_of(&cluster).await?;
     for kind in cores() {
-        let cluster = cloud.cluster(&format!("left-{kind:?}").to_lowercase()).await?;
         let main = |seconds: u32| {
             by_kubeconfig(&cluster) + &chart.release("small", &format!("hookSeconds = {seconds}"), "")
         };
         let workspace = Workspace::with(&cloud, kind, "left", &main(3600))?;
         let mut apply = workspace.start_apply()?;
-        until_pending(&cloud, &cluster, &mut apply).await?;
+        until_pending(&client, &mut apply).await?;
         let helms = below(&apply, "helm");
         ensure!(helms.len() == 1, "{helms:?}");
         apply.kill()?;
@@ -110,7 +96,7 @@ async fn a_release_that_a_killed_core_left_is_taken_up() -> Result<()> {
             "nothing is told of the release:\n{said}"
         );
         workspace.plan_is_empty()?;
-        let found = revisions(&cloud, &cluster)?;
+        let found = revisions(&client, "small").await?;
         ensure!(found == ["1 superseded", "2 deployed"], "{found:?}");
         workspace.destroy()?;
     }
@@ -122,19 +108,20 @@ async fn a_release_that_a_killed_provider_and_helm_left_pending_is_taken_up() ->
     let cloud = Cloud::start(Duration::ZERO).await?;
     let chart = SmallChart::write(cloud.folder())?;
     let cluster = cloud.cluster("pending").await?;
+    let client = cloud.client_of(&cluster).await?;
     let main = |seconds: u32| {
         by_kubeconfig(&cluster) + &chart.release("small", &format!("hookSeconds = {seconds}"), "")
     };
     let workspace = Workspace::with(&cloud, CoreKind::OpenTofu, "pending", &main(3600))?;
     let mut apply = workspace.start_apply()?;
-    until_pending(&cloud, &cluster, &mut apply).await?;
+    until_pending(&client, &mut apply).await?;
     let killed = [below(&apply, "terraform-provider-joiner"), below(&apply, "helm")].concat();
     ensure!(killed.len() == 2, "{killed:?}");
     for process in &killed {
         process.id.signal(Signal::SIGKILL);
     }
     apply.fails(PATIENCE).await?;
-    let found = revisions(&cloud, &cluster)?;
+    let found = revisions(&client, "small").await?;
     ensure!(found == ["1 pending-install"], "{found:?}");
 
     workspace.rewrite(&main(0))?;
@@ -144,7 +131,7 @@ async fn a_release_that_a_killed_provider_and_helm_left_pending_is_taken_up() ->
         "nothing is told of it:\n{said}"
     );
     workspace.plan_is_empty()?;
-    let found = revisions(&cloud, &cluster)?;
+    let found = revisions(&client, "small").await?;
     ensure!(found == ["1 superseded", "2 deployed"], "{found:?}");
     Ok(())
 }
@@ -154,10 +141,11 @@ async fn a_helm_that_outlives_its_provider_is_waited_for() -> Result<()> {
     let cloud = Cloud::start(Duration::ZERO).await?;
     let chart = SmallChart::write(cloud.folder())?;
     let cluster = cloud.cluster("outlives").await?;
+    let client = cloud.client_of(&cluster).await?;
     let main = by_kubeconfig(&cluster) + &chart.release("small", "hookSeconds = 12", "");
     let workspace = Workspace::with(&cloud, CoreKind::OpenTofu, "outlives", &main)?;
     let mut apply = workspace.start_apply()?;
-    until_pending(&cloud, &cluster, &mut apply).await?;
+    until_pending(&client, &mut apply).await?;
     let helms = below(&apply, "helm");
     ensure!(helms.len() == 1, "{helms:?}");
     for provider in below(&apply, "terraform-provider-joiner") {
@@ -175,7 +163,7 @@ async fn a_helm_that_outlives_its_provider_is_waited_for() -> Result<()> {
         !helms[0].id.is_alive(),
         "two Helm processes worked on one release"
     );
-    let deployed: Vec<String> = revisions(&cloud, &cluster)?;
+    let deployed = revisions(&client, "small").await?;
     ensure!(
         deployed.iter().filter(|it| it.ends_with("deployed")).count() == 1
             && !deployed.iter().any(|it| it.contains("failed")),
@@ -185,12 +173,11 @@ async fn a_helm_that_outlives_its_provider_is_waited_for() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_role_that_a_killed_core_left_half_made_is_finished() -> Result<()> {
+async fn a_role_survives_kills_and_lost_answers() -> Result<()> {
     let cloud = Cloud::start(Duration::ZERO).await?;
     let cluster = cloud.cluster("roles").await?;
-    for kind in cores() {
-        let name = format!("half-{kind:?}").to_lowercase();
-        let main = format!(
+    let role = |name: &str| {
+        format!(
             r#"{SOURCES}
 resource "joiner_irsa_role" "this" {{
   name              = "{name}"
@@ -199,65 +186,54 @@ resource "joiner_irsa_role" "this" {{
 }}
 "#,
             cluster.aws.oidc_provider_arn
-        );
-        let workspace = Workspace::with(&cloud, kind, &name, &main)?;
-        // The role is made; its policy is on the way when the core dies, and the provider with it.
-        cloud
-            .fault(&json!({ "kind": "latency", "milliseconds": 4000, "match": { "action": "iam:PutRolePolicy" } }))
-            .await?;
-        let mut apply = workspace.start_apply()?;
-        eventually("the role's policy is being put on it", PATIENCE, || async {
-            let met = cloud.faults().await?;
-            ensure!(met.get("latency").is_some_and(|used| *used > 0), "{met:?}");
-            Ok(())
-        })
-        .await?;
-        let providers = below(&apply, "terraform-provider-joiner");
-        apply.kill()?;
-        for provider in providers {
-            provider.id.signal(Signal::SIGKILL);
-        }
-        apply.fails(PATIENCE).await?;
-        cloud.mend().await?;
-        ensure!(workspace.state()?.is_empty(), "{:?}", workspace.state()?);
-
-        // An answer that gets lost on the way is no loss either.
-        cloud
-            .fault(
-                &json!({ "kind": "lost-response", "times": 1, "match": { "action": "iam:PutRolePolicy" } }),
-            )
-            .await?;
-        workspace.apply(&[])?;
-        workspace.plan_is_empty()?;
-        workspace.destroy()?;
+        )
+    };
+    for kind in cores() {
+        let name = format!("half-{kind:?}").to_lowercase();
+        a_half_made_role_is_finished(&cloud, &Workspace::with(&cloud, kind, &name, &role(&name))?).await?;
     }
-    let left = cloud.sandbox.leftovers().await?;
-    ensure!(left.is_empty(), "{left:?}");
-    Ok(())
-}
-
-#[tokio::test]
-async fn an_answer_that_is_lost_while_a_role_is_made_makes_no_second_one() -> Result<()> {
-    let cloud = Cloud::start(Duration::ZERO).await?;
-    let cluster = cloud.cluster("lost").await?;
-    let main = format!(
-        r#"{SOURCES}
-resource "joiner_irsa_role" "this" {{
-  name              = "lost"
-  cluster_name      = "lost"
-  oidc_provider_arn = "{}"
-}}
-"#,
-        cluster.aws.oidc_provider_arn
-    );
-    let workspace = Workspace::with(&cloud, CoreKind::OpenTofu, "lost", &main)?;
-    cloud
-        .fault(&json!({ "kind": "lost-response", "times": 1, "match": { "action": "iam:CreateRole" } }))
-        .await?;
+    // A role whose creation nobody heard of is not made a second time.
+    let workspace = Workspace::with(&cloud, CoreKind::OpenTofu, "lost", &role("lost"))?;
+    cloud.fault(&lost("iam:CreateRole")).await?;
     workspace.apply(&[])?;
     workspace.plan_is_empty()?;
     workspace.destroy()?;
     let left = cloud.sandbox.leftovers().await?;
     ensure!(left.is_empty(), "{left:?}");
     Ok(())
+}
+
+/// One answer to `action` that gets lost on the way: what was asked for is done.
+fn lost(action: &str) -> Value {
+    json!({ "kind": "lost-response", "times": 1, "match": { "action": action } })
+}
+
+async fn a_half_made_role_is_finished(cloud: &Cloud, workspace: &Workspace) -> Result<()> {
+    // The role is made; its policy is on the way when the core dies, and the provider with it.
+    cloud
+        .fault(
+            &json!({ "kind": "latency", "milliseconds": 4000, "match": { "action": "iam:PutRolePolicy" } }),
+        )
+        .await?;
+    let mut apply = workspace.start_apply()?;
+    eventually("the role's policy is being put on it", PATIENCE, || async {
+        let met = cloud.faults().await?;
+        ensure!(met.get("latency").is_some_and(|used| *used > 0), "{met:?}");
+        Ok(())
+    })
+    .await?;
+    let providers = below(&apply, "terraform-provider-joiner");
+    apply.kill()?;
+    for provider in providers {
+        provider.id.signal(Signal::SIGKILL);
+    }
+    apply.fails(PATIENCE).await?;
+    cloud.mend().await?;
+    ensure!(workspace.state()?.is_empty(), "{:?}", workspace.state()?);
+
+    // An answer that gets lost on the way is no loss either.
+    cloud.fault(&lost("iam:PutRolePolicy")).await?;
+    workspace.apply(&[])?;
+    workspace.plan_is_empty()?;
+    workspace.destroy().map(drop)
 }

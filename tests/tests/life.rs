@@ -11,7 +11,7 @@ use joiner_tests::{CoreKind, Quickstart, Workspace, cluster, eventually, tells};
 use kube::ResourceExt;
 use serde_json::json;
 
-const PATIENCE: Duration = Duration::from_secs(90);
+const PATIENCE: Duration = Duration::from_secs(180);
 
 #[tokio::test]
 async fn claims_end_for_a_reason_that_events_tell() -> Result<()> {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::{Result, ensure};
 use joiner_tests::{Cloud, Workspace, cluster, cores};
 
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(180);
 
 #[tokio::test]
 async fn one_apply_then_nodes_then_no_changes_then_nothing_left() -> Result<()> {

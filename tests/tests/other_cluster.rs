@@ -4,17 +4,33 @@
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
+use joiner_api::{EC2NodeClass, NodePool};
 use joiner_sandbox::Cluster;
 use joiner_tests::chart::SmallChart;
 use joiner_tests::configuration::{by_kubeconfig, node_class, node_pool};
 use joiner_tests::{Cloud, Workspace, cores, tells};
+use k8s_openapi::api::apps::v1::Deployment;
+use kube::api::{ApiResource, DynamicObject, ListParams};
+use kube::{Api, Client};
 
-/// What of a cluster must not change, with the uids.
-fn objects(cloud: &Cloud, cluster: &Cluster) -> Result<String> {
-    let columns =
-        "custom-columns=KIND:.kind,NAME:.metadata.name,UID:.metadata.uid,GENERATION:.metadata.generation";
-    let kinds = "nodepools,ec2nodeclasses,deployments";
-    cloud.kubectl_of(cluster, &["get", kinds, "-o", columns])
+/// What of a cluster must not change: name, uid and generation of each object.
+async fn objects(client: &Client) -> Result<Vec<String>> {
+    let mut found = Vec::new();
+    for kind in [
+        ApiResource::erase::<NodePool>(&()),
+        ApiResource::erase::<EC2NodeClass>(&()),
+        ApiResource::erase::<Deployment>(&()),
+    ] {
+        let all = Api::<DynamicObject>::all_with(client.clone(), &kind);
+        for object in all.list_metadata(&ListParams::default()).await? {
+            let meta = object.metadata;
+            found.push(format!(
+                "{} {:?} {:?} {:?}",
+                kind.kind, meta.name, meta.uid, meta.generation
+            ));
+        }
+    }
+    Ok(found)
 }
 
 #[tokio::test]
@@ -25,6 +41,7 @@ async fn a_state_of_another_cluster_deletes_and_changes_nothing() -> Result<()> 
     for cluster in [&right, &wrong] {
         cloud.crds(cluster)?;
     }
+    let (in_right, in_wrong) = (cloud.client_of(&right).await?, cloud.client_of(&wrong).await?);
     let main = |cluster: &Cluster, more: &str| {
         [
             by_kubeconfig(cluster),
@@ -40,7 +57,8 @@ async fn a_state_of_another_cluster_deletes_and_changes_nothing() -> Result<()> 
         let there = Workspace::with(&cloud, kind, "wrong", &main(&wrong, ""))?;
         here.apply(&[])?;
         there.apply(&[])?;
-        let before = (objects(&cloud, &right)?, objects(&cloud, &wrong)?);
+        let before = (objects(&in_right).await?, objects(&in_wrong).await?);
+        ensure!(before.0.len() == 3 && before.1.len() == 3, "{before:?}");
 
         // The state of the one with a provider that reaches the other.
         let kept = std::fs::read(here.dir().join("terraform.tfstate"))?;
@@ -80,7 +98,7 @@ async fn a_state_of_another_cluster_deletes_and_changes_nothing() -> Result<()> 
             )
             .with_context(|| format!("{kind:?} {command:?}"))?;
             ensure!(
-                before == (objects(&cloud, &right)?, objects(&cloud, &wrong)?),
+                before == (objects(&in_right).await?, objects(&in_wrong).await?),
                 "{kind:?}: {command:?} changed something:\n{said}"
             );
             ensure!(
@@ -98,7 +116,7 @@ async fn a_state_of_another_cluster_deletes_and_changes_nothing() -> Result<()> 
             &["exists already", "with another configuration", "adopt = true"],
         )?;
         ensure!(
-            before == (objects(&cloud, &right)?, objects(&cloud, &wrong)?),
+            before == (objects(&in_right).await?, objects(&in_wrong).await?),
             "{kind:?}: the apply without a state changed something:\n{said}"
         );
 

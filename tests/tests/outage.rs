@@ -7,12 +7,13 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use joiner_sandbox::Cluster;
 use joiner_tests::chart::SmallChart;
+use joiner_tests::cluster::revisions;
 use joiner_tests::configuration::{by_kubeconfig, node_class, node_pool};
 use joiner_tests::processes::Process;
 use joiner_tests::{Cloud, CoreKind, Pause, Workspace, cores, eventually, tells};
 use nix::sys::signal::Signal;
 
-const PATIENCE: Duration = Duration::from_secs(90);
+const PATIENCE: Duration = Duration::from_secs(180);
 
 /// Waits until the API server answers again.
 async fn answers(cloud: &Cloud, cluster: &Cluster) -> Result<()> {
@@ -24,9 +25,9 @@ async fn answers(cloud: &Cloud, cluster: &Cluster) -> Result<()> {
     .await
 }
 
-/// A class, then a pause, then a pool that may take three seconds.
+/// A class, then a pause, then a pool that may take eight seconds.
 fn class_pause_pool(cluster: &Cluster) -> String {
-    let pool = "depends_on = [terraform_data.pause]\n  timeouts = { create = \"3s\" }";
+    let pool = "depends_on = [terraform_data.pause]\n  timeouts = { create = \"8s\" }";
     [
         by_kubeconfig(cluster),
         node_class("first", ""),
@@ -39,11 +40,11 @@ fn class_pause_pool(cluster: &Cluster) -> String {
 #[tokio::test]
 async fn a_cluster_that_hangs_in_mid_apply_is_named_and_the_apply_repeated() -> Result<()> {
     let cloud = Cloud::start(Duration::ZERO).await?;
+    let cluster = cloud.cluster("hangs").await?;
+    cloud.crds(&cluster)?;
+    let server = cloud.part("hangs/kube-apiserver").await?;
     for kind in cores() {
-        let cluster = cloud.cluster(&format!("hangs-{kind:?}").to_lowercase()).await?;
-        cloud.crds(&cluster)?;
         let workspace = Workspace::with(&cloud, kind, "hangs", &class_pause_pool(&cluster))?;
-        let server = cloud.part(&format!("{}/kube-apiserver", cluster.name)).await?;
 
         let mut apply = workspace.start_apply()?;
         let pause = Pause::reached(&workspace, &mut apply).await?;
@@ -139,8 +140,9 @@ async fn a_cluster_that_hangs_while_a_release_is_waited_for_loses_nothing() -> R
     let cloud = Cloud::start(Duration::ZERO).await?;
     let chart = SmallChart::write(cloud.folder())?;
     let cluster = cloud.cluster("waits").await?;
+    let client = cloud.client_of(&cluster).await?;
     let main = |ready: bool| {
-        let release = chart.release("small", &format!("ready = {ready}"), "timeout = \"6s\"");
+        let release = chart.release("small", &format!("ready = {ready}"), "timeout = \"15s\"");
         by_kubeconfig(&cluster) + &release
     };
     let workspace = Workspace::with(&cloud, CoreKind::OpenTofu, "waits", &main(false))?;
@@ -148,10 +150,8 @@ async fn a_cluster_that_hangs_while_a_release_is_waited_for_loses_nothing() -> R
 
     let mut apply = workspace.start_apply()?;
     apply
-        .until("Helm has installed the release", PATIENCE, |_| {
-            let selector = "owner=helm,name=small,status=deployed";
-            let found = cloud.kubectl_of(&cluster, &["get", "secrets", "-o", "name", "-l", selector]);
-            found.is_ok_and(|found| !found.is_empty())
+        .meanwhile("Helm has installed the release", PATIENCE, async || {
+            Ok(revisions(&client, "small").await? == ["1 deployed"])
         })
         .await?;
     ensure!(server.id.signal(Signal::SIGSTOP), "the API server does not run");

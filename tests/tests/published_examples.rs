@@ -11,7 +11,7 @@ use joiner_tests::{Quickstart, cluster, eventually, tells, upstream};
 use kube::ResourceExt;
 use serde_json::Value;
 
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_secs(240);
 
 /// The example that upstream's own CRD refuses, and what about it.
 const BROKEN_UPSTREAM: (&str, &str) = ("windows-custom-userdata", "nodeClassRef.group");
@@ -96,7 +96,7 @@ async fn every_published_example_is_taken_and_serves_pods() -> Result<()> {
     let quickstart = Quickstart::apply().await?;
     let cloud = &quickstart.cloud;
     let examples = examples(&quickstart)?;
-    let all = ["delete", "nodepools,ec2nodeclasses", "--all", "--timeout=60s"];
+    let all = ["delete", "nodepools,ec2nodeclasses", "--all", "--timeout=240s"];
 
     // As they are, one after the other, as a reader tries them.
     cloud.kubectl(&all)?;

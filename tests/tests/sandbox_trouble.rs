@@ -3,14 +3,13 @@
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Command, Output};
-use std::time::Duration;
 
 use anyhow::{Result, ensure};
-use joiner_tests::{Cloud, processes, tells};
+use joiner_tests::{Ground, processes, tells};
 
 /// `joiner sandbox ARGUMENTS --dir DIR`.
-fn sandbox(cloud: &Cloud, dir: &Path, arguments: &[&str]) -> Result<Output> {
-    Ok(Command::new(cloud.binaries().join("joiner"))
+fn sandbox(ground: &Ground, dir: &Path, arguments: &[&str]) -> Result<Output> {
+    Ok(Command::new(ground.binaries().join("joiner"))
         .arg("sandbox")
         .args(arguments)
         .arg("--dir")
@@ -36,26 +35,26 @@ fn nothing_runs(dir: &Path) -> Result<()> {
 
 #[tokio::test]
 async fn a_busy_port_is_named_with_the_part_that_wanted_it() -> Result<()> {
-    let cloud = Cloud::start(Duration::ZERO).await?;
-    let dir = cloud.folder().join("ports");
+    let ground = Ground::take().await?;
+    let dir = ground.folder().join("ports");
     let held = TcpListener::bind("127.0.0.1:0")?;
     let port = held.local_addr()?.port().to_string();
 
-    let output = sandbox(&cloud, &dir, &["up", "--no-cluster", "--aws-port", &port])?;
+    let output = sandbox(&ground, &dir, &["up", "--no-cluster", "--aws-port", &port])?;
     ensure!(output.status.code() == Some(1), "{output:?}");
     let wanted = format!("port {port} is busy (wanted for emulator)");
     tells(&text(&output), &[&wanted, "free it or leave the port out"])?;
     nothing_runs(&dir)?;
 
-    let output = sandbox(&cloud, &dir, &["up", "--boot-time=0", "--api-port", &port])?;
+    let output = sandbox(&ground, &dir, &["up", "--boot-time=0", "--api-port", &port])?;
     ensure!(output.status.code() == Some(1), "{output:?}");
     let wanted = format!("port {port} is busy (wanted for sandbox/kube-apiserver)");
     tells(&text(&output), &[&wanted])?;
     // What is up already stays up, and the next attempt completes it.
     drop(held);
-    let output = sandbox(&cloud, &dir, &["up", "--boot-time=0", "--api-port", &port])?;
+    let output = sandbox(&ground, &dir, &["up", "--boot-time=0", "--api-port", &port])?;
     ensure!(output.status.success(), "{}", text(&output));
-    let output = sandbox(&cloud, &dir, &["down"])?;
+    let output = sandbox(&ground, &dir, &["down"])?;
     ensure!(output.status.success(), "{}", text(&output));
     nothing_runs(&dir)
 }
@@ -75,7 +74,7 @@ rm "$1/fill"
 "#;
 
 /// Runs the script in a mount namespace of its own; `None` where the system allows none.
-fn on_a_small_disk(cloud: &Cloud, name: &str, size: &str, then: &str) -> Result<Option<String>> {
+fn on_a_small_disk(ground: &Ground, name: &str, size: &str, then: &str) -> Result<Option<String>> {
     let unshare = || {
         let mut command = Command::new("unshare");
         command.args(["--user", "--map-root-user", "--mount"]);
@@ -86,13 +85,13 @@ fn on_a_small_disk(cloud: &Cloud, name: &str, size: &str, then: &str) -> Result<
         eprintln!("this system lets nobody mount a file system of his own: a full disk is not tried");
         return Ok(None);
     }
-    let folder = cloud.folder().join(name);
+    let folder = ground.folder().join(name);
     std::fs::create_dir_all(&folder)?;
     let output = unshare()
         .args(["sh", "-c", ON_A_SMALL_DISK, "sh"])
         .arg(&folder)
         .arg(size)
-        .arg(cloud.binaries().join("joiner"))
+        .arg(ground.binaries().join("joiner"))
         .arg(then)
         .output()?;
     nothing_runs(&folder)?;
@@ -101,8 +100,8 @@ fn on_a_small_disk(cloud: &Cloud, name: &str, size: &str, then: &str) -> Result<
 
 #[tokio::test]
 async fn a_full_disk_is_told_before_anything_starts() -> Result<()> {
-    let cloud = Cloud::start(Duration::ZERO).await?;
-    let Some(said) = on_a_small_disk(&cloud, "small", "100m", "stop")? else {
+    let ground = Ground::take().await?;
+    let Some(said) = on_a_small_disk(&ground, "small", "100m", "stop")? else {
         return Ok(());
     };
     tells(
@@ -117,8 +116,8 @@ async fn a_full_disk_is_told_before_anything_starts() -> Result<()> {
 
 #[tokio::test]
 async fn a_disk_that_gets_full_is_told_and_the_sandbox_goes_on_when_there_is_space() -> Result<()> {
-    let cloud = Cloud::start(Duration::ZERO).await?;
-    let Some(said) = on_a_small_disk(&cloud, "filling", "600m", "fill")? else {
+    let ground = Ground::take().await?;
+    let Some(said) = on_a_small_disk(&ground, "filling", "600m", "fill")? else {
         return Ok(());
     };
     tells(

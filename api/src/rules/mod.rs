@@ -26,6 +26,7 @@ use serde_json::Value;
 
 use self::view::View;
 pub use self::{
+    nearest::nearest,
     path::{JsonPath, Segment},
     unknown::UnknownPaths,
 };

@@ -1,7 +1,7 @@
 //! The known name that a mistyped one most likely stands for.
 
 /// The name in `known` that is nearest to `name`, if it is near enough to be meant.
-pub(super) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let wanted = fold(name);
     let allowed = (wanted.len() / 3).max(1);
     known

@@ -47,8 +47,8 @@ pub(crate) async fn run(command: Simulate) -> Result<ExitCode> {
         eprintln!("note: {note}");
     }
     if picture.parts.snapshot.pools.is_empty() && !schedule.unschedulable.is_empty() {
-        bail!(
-            "there is no NodePool in the input, and {} pods do not fit on the nodes that are there; add a NodePool \
+        eprintln!(
+            "note: there is no NodePool in the input, and {} pods do not fit on the nodes that are there; add a NodePool \
              (`kubectl get nodepools -o yaml`), or one that is only thought of by --pool-file",
             schedule.unschedulable.len()
         );
@@ -68,7 +68,9 @@ pub(crate) async fn run(command: Simulate) -> Result<ExitCode> {
             );
         }
     }
-    let answer = Answer::new(&picture.parts.snapshot, &schedule, &picture.parts.gated, took);
+    let lacks = joiner_core::schedule::lacks(&picture.parts.snapshot, &picture.catalogue);
+    let answer =
+        Answer::new(&picture.parts.snapshot, &schedule, &picture.parts.gated, took).with_static_pools(&lacks);
     let printed = match command.output {
         Output::Json => output::json_line(&answer),
         Output::Table => output::line(&table::text(&answer)),

@@ -7,7 +7,7 @@ use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, Table};
 use joiner_core::text::Text;
 use joiner_map::Answer;
-use joiner_map::answer::{NewNode, Reason, Relaxed, Unschedulable};
+use joiner_map::answer::{NewNode, Reason, Relaxed, StaticNodes, Unschedulable};
 
 /// So many instance types of a node are named.
 const SHOWN: usize = 3;
@@ -17,6 +17,9 @@ pub(super) fn text(answer: &Answer) -> String {
     let mut parts = Vec::new();
     if !answer.new_nodes.is_empty() {
         parts.push(new_nodes(&answer.new_nodes));
+    }
+    if !answer.static_nodes.is_empty() {
+        parts.push(static_nodes(&answer.static_nodes));
     }
     if !answer.existing_nodes.is_empty() {
         let mut table = table(["NODE", "MORE PODS"], 1);
@@ -63,6 +66,36 @@ fn new_nodes(nodes: &[NewNode]) -> String {
         ]);
     }
     printed(&table)
+}
+
+/// What static pools lack.
+fn static_nodes(pools: &[StaticNodes]) -> String {
+    let mut table = table(
+        [
+            "STATIC POOL",
+            "INSTANCE TYPES",
+            "WANTED",
+            "THERE",
+            "TO MAKE",
+            "EACH PER HOUR",
+        ],
+        2,
+    );
+    let mut reasons = String::new();
+    for pool in pools {
+        table.add_row([
+            pool.node_pool.clone(),
+            shortened(&pool.instance_types),
+            pool.replicas.to_string(),
+            pool.there.to_string(),
+            pool.missing.to_string(),
+            format!("${:.4}", pool.price),
+        ]);
+        if !pool.reason.is_empty() {
+            let _ = write!(reasons, "\n  NodePool {}: {}", pool.node_pool, pool.reason);
+        }
+    }
+    printed(&table) + &reasons
 }
 
 fn values(node: &NewNode, key: &str) -> String {

@@ -4,6 +4,7 @@
 //! client is built when it is first needed, since the provider starts four times in one apply.
 
 use crate::error::Error;
+use crate::{events, json_call};
 use aws_config::sts::AssumeRoleProvider;
 use aws_config::{BehaviorVersion, Region, SdkConfig};
 use aws_credential_types::Credentials;
@@ -62,6 +63,8 @@ pub struct Endpoints {
     pub ec2: Option<String>,
     /// EKS.
     pub eks: Option<String>,
+    /// EventBridge.
+    pub events: Option<String>,
     /// IAM.
     pub iam: Option<String>,
     /// Price list.
@@ -75,11 +78,12 @@ pub struct Endpoints {
 }
 
 impl Endpoints {
-    fn named(&self) -> [(&'static str, Option<&String>); 8] {
+    fn named(&self) -> [(&'static str, Option<&String>); 9] {
         let Self {
             all,
             ec2,
             eks,
+            events,
             iam,
             pricing,
             sqs,
@@ -90,6 +94,7 @@ impl Endpoints {
             ("endpoints.all", all.as_ref()),
             ("endpoints.ec2", ec2.as_ref()),
             ("endpoints.eks", eks.as_ref()),
+            ("endpoints.events", events.as_ref()),
             ("endpoints.iam", iam.as_ref()),
             ("endpoints.pricing", pricing.as_ref()),
             ("endpoints.sqs", sqs.as_ref()),
@@ -127,6 +132,8 @@ struct Inner {
 struct Clients {
     ec2: OnceLock<aws_sdk_ec2::Client>,
     eks: OnceLock<aws_sdk_eks::Client>,
+    /// With its endpoint.
+    events: OnceLock<(json_call::Client, String)>,
     iam: OnceLock<aws_sdk_iam::Client>,
     pricing: OnceLock<aws_sdk_pricing::Client>,
     sqs: OnceLock<aws_sdk_sqs::Client>,
@@ -181,6 +188,32 @@ impl Aws {
         Ok(config.region().ok_or(Error::NoRegion)?.as_ref().to_owned())
     }
 
+    /// Whether credentials are likely to be found without asking the network: in the settings, the environment or the shared files.
+    /// For what is worth a call only then.
+    pub fn has_credentials_at_hand(&self) -> bool {
+        const VARIABLES: [&str; 6] = [
+            "AWS_ACCESS_KEY_ID",
+            "AWS_PROFILE",
+            "AWS_WEB_IDENTITY_TOKEN_FILE",
+            "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
+            "AWS_CONTAINER_CREDENTIALS_FULL_URI",
+            "AWS_SHARED_CREDENTIALS_FILE",
+        ];
+        let settings = self.settings();
+        let is_set = |name: &&str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        let in_files = || {
+            std::env::home_dir().is_some_and(|home| {
+                ["credentials", "config"]
+                    .iter()
+                    .any(|file| home.join(".aws").join(file).is_file())
+            })
+        };
+        settings.credentials.is_some()
+            || settings.profile.is_some()
+            || VARIABLES.iter().any(is_set)
+            || in_files()
+    }
+
     /// The default tags with `tags` on top.
     pub(crate) fn with_default_tags(&self, tags: &BTreeMap<String, String>) -> BTreeMap<String, String> {
         let mut all = self.inner.settings.default_tags.clone();
@@ -207,6 +240,25 @@ impl Aws {
             }
             aws_sdk_pricing::Client::from_conf(builder.build())
         }))
+    }
+
+    /// One call of EventBridge; `operation` is `events:OPERATION`.
+    pub(crate) async fn events(
+        &self,
+        operation: &'static str,
+        input: &serde_json::Value,
+    ) -> Result<serde_json::Value, Error> {
+        let config = self.config().await?;
+        let region = self.region().await?;
+        let (client, endpoint) = self.inner.clients.events.get_or_init(|| {
+            let set = &self.inner.settings.endpoints;
+            let endpoint = match set.events.as_deref().or(config.endpoint_url()) {
+                Some(url) => url.to_owned(),
+                None => json_call::endpoint(events::SERVICE, &region, config),
+            };
+            (json_call::client(events::SERVICE, &endpoint, config), endpoint)
+        });
+        json_call::call(self, events::SERVICE, (client, endpoint), operation, input).await
     }
 
     /// The resolved SDK configuration.

@@ -1,5 +1,8 @@
 //! EKS: what a cluster is, and the tokens that its API server accepts.
 
+pub mod access_entries;
+pub mod pod_identity;
+
 use crate::connect::Aws;
 use crate::error::{Error, Named};
 use aws_credential_types::provider::ProvideCredentials;
@@ -114,16 +117,13 @@ pub async fn token(aws: &Aws, cluster: &str, now: SystemTime) -> Result<String, 
 
 /// The regional STS endpoint: the API server's authenticator accepts these hosts only, whatever endpoint is set for calls.
 fn sts_endpoint(region: &str) -> String {
-    let domain = match crate::sts::partition_of(region) {
-        "aws-cn" => "amazonaws.com.cn",
-        "aws-iso" => "c2s.ic.gov",
-        "aws-iso-b" => "sc2s.sgov.gov",
-        "aws-iso-e" => "cloud.adc-e.uk",
-        "aws-iso-f" => "csp.hci.ic.gov",
-        "aws-eusc" => "amazonaws.eu",
-        _ => "amazonaws.com",
-    };
+    let domain = crate::sts::domain_of(region);
     format!("https://sts.{region}.{domain}/")
+}
+
+/// A tag as a pair of its own.
+fn pair((key, value): (&String, &String)) -> (String, String) {
+    (key.clone(), value.clone())
 }
 
 fn presign(

@@ -308,6 +308,8 @@ pub(crate) fn classify(answer: Answer, status: u16) -> Error {
         "EntityAlreadyExists"
         | "EntityAlreadyExistsException"
         | "ResourceInUseException"
+        | "QueueNameExists"
+        | "QueueAlreadyExists"
         | "InvalidLaunchTemplateName.AlreadyExistsException" => return Error::AlreadyExists(answer),
         "DeleteConflict"
         | "DeleteConflictException"
@@ -344,6 +346,7 @@ fn is_not_found_code(code: &str) -> bool {
                 | "ResourceNotFoundException"
                 | "QueueDoesNotExist"
                 | "AWS.SimpleQueueService.NonExistentQueue"
+                | "AWS.SimpleQueueService.NonExistentQueue;Sender"
         )
 }
 

@@ -39,6 +39,19 @@ pub async fn identity(aws: &Aws) -> Result<Identity, Error> {
     })
 }
 
+/// The domain of the hosts that serve a region.
+pub(crate) fn domain_of(region: &str) -> &'static str {
+    match partition_of(region) {
+        "aws-cn" => "amazonaws.com.cn",
+        "aws-iso" => "c2s.ic.gov",
+        "aws-iso-b" => "sc2s.sgov.gov",
+        "aws-iso-e" => "cloud.adc-e.uk",
+        "aws-iso-f" => "csp.hci.ic.gov",
+        "aws-eusc" => "amazonaws.eu",
+        _ => "amazonaws.com",
+    }
+}
+
 /// The partition that a region lies in, for documents that are made without a call.
 pub fn partition_of(region: &str) -> &'static str {
     match region {

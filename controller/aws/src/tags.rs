@@ -60,6 +60,22 @@ pub fn restricted(own: &Tags) -> Vec<&str> {
         .collect()
 }
 
+/// What makes `current` into `wanted`: tags to set, and keys to take away.
+pub(crate) fn changes(current: &Tags, wanted: &Tags) -> (Tags, Vec<String>) {
+    let add = wanted
+        .iter()
+        .filter(|(key, value)| current.get(*key) != Some(value))
+        .map(|(key, value)| (key.clone(), value.clone()))
+        .collect();
+    // Tags under aws: are Amazon's and cannot be removed.
+    let remove = current
+        .keys()
+        .filter(|key| !wanted.contains_key(*key) && !key.starts_with("aws:"))
+        .cloned()
+        .collect();
+    (add, remove)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -103,5 +119,16 @@ mod tests {
             restricted(&own),
             vec!["karpenter.sh/nodeclaim", "kubernetes.io/cluster/dev"]
         );
+    }
+
+    #[test]
+    fn only_what_differs_is_changed() {
+        let current = tags(&[("a", "1"), ("b", "2"), ("c", "3"), ("aws:cf", "x")]);
+        let wanted = tags(&[("a", "1"), ("b", "9"), ("d", "4")]);
+        assert_eq!(
+            changes(&current, &wanted),
+            (tags(&[("b", "9"), ("d", "4")]), vec!["c".to_owned()])
+        );
+        assert_eq!(changes(&wanted, &wanted), (Tags::new(), Vec::new()));
     }
 }

@@ -51,6 +51,7 @@ binary's default holds; a text value may itself be a template.
   (list "BATCH_IDLE_DURATION" $settings.batchIdleDuration)
   (list "PREFERENCE_POLICY" $settings.preferencePolicy)
   (list "MIN_VALUES_POLICY" $settings.minValuesPolicy)
+  (list "DEFAULT_SPREAD_CONSTRAINTS" (ternary (toJson $settings.defaultSpreadConstraints) "" (not (empty $settings.defaultSpreadConstraints))))
   (list "ISOLATED_VPC" $settings.isolatedVPC)
   (list "EKS_CONTROL_PLANE" $settings.eksControlPlane)
   (list "VM_MEMORY_OVERHEAD_PERCENT" $settings.vmMemoryOverheadPercent)

@@ -13,7 +13,7 @@ const FIRST_QUIET: SignedDuration = SignedDuration::from_millis(50);
 /// The longest quiet time: long for gaps in a stream, short for whoever waits for its last pod.
 pub const LONGEST_QUIET: SignedDuration = SignedDuration::from_millis(300);
 /// The hold of a first batch.
-const FIRST_HOLD: SignedDuration = SignedDuration::from_millis(200);
+const FIRST_HOLD: SignedDuration = SignedDuration::from_millis(400);
 
 /// The upper bounds of a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -184,12 +184,12 @@ mod tests {
             (Settings::default(), vec![0, 10, 20, 30], vec![80]),
             (Settings::default(), vec![0, 5000], vec![50, 5050]),
             (Settings::default(), vec![0, 500, 600], vec![50, 550, 700]),
-            (Settings::default(), every(40, 2000), vec![200, 600, 1400, 2260]),
+            (Settings::default(), every(40, 2000), vec![400, 1200, 2160]),
             // Each piece is as long as all before it; the last pod waits for the longest quiet time.
             (
                 Settings::default(),
                 every(20, 12_000),
-                vec![200, 600, 1400, 3000, 6200, 12_280],
+                vec![400, 1200, 2800, 6000, 12_280],
             ),
             (short, every(10, 100), vec![60, 110]),
             (short, vec![0], vec![20]),

@@ -148,9 +148,14 @@ pub struct InstanceType {
 }
 
 impl InstanceType {
-    /// What is left for pods.
+    /// What is left for pods. Memory that is set aside for huge pages is no memory for them.
     pub fn allocatable(&self) -> Resources {
-        self.capacity.minus(&self.overhead.total()).at_least_zero()
+        let left = self.capacity.minus(&self.overhead.total());
+        let all = match self.capacity.huge_pages() {
+            0 => left,
+            pages => left.minus(&Resources::cpu_memory(0, pages)),
+        };
+        all.at_least_zero()
     }
 
     /// The available offerings that suit `requirements`.

@@ -113,7 +113,12 @@ fn census<'a>(
             (Some(pod), _) => pod.is_provisionable(),
             (None, Some(pod)) => {
                 let owned = matches!(pod.owner, Owner::DaemonSet | Owner::Node);
-                !owned && pod.is_running() && pod.deletion.is_none() && !pod.refuses_disruption(now)
+                let stateful = pod
+                    .workload
+                    .as_ref()
+                    .is_some_and(|it| it.name.starts_with("StatefulSet/"));
+                let stays_wanted = pod.deletion.is_none() || stateful;
+                !owned && pod.is_running() && stays_wanted && !pod.refuses_disruption(now)
             }
             (None, None) => false,
         };

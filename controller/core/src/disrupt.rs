@@ -9,7 +9,7 @@ mod expiration;
 use crate::snapshot::DisruptionReason;
 use crate::text::Text;
 
-pub use budget::{Allowance, InvalidSchedule, allowances, check_schedule};
+pub use budget::{Allowance, Coverage, InvalidSchedule, allowances, check_schedule, coverage};
 pub use candidate::{Blocked, Blocker};
 pub use consolidatable::{Consolidatable, consolidatable};
 pub use emptiness::{Emptiness, emptiness, still_empty};

@@ -38,7 +38,15 @@ pub fn stays(pod: &Pod) -> bool {
         .any(|toleration| toleration.tolerates(&taint))
 }
 
-/// Whether the pod would need another node if its own went.
+/// Whether the pod would need another node if its own went. A StatefulSet makes a pod anew under the same name once it is
+/// gone, so one that is on its way out counts, too.
 pub fn needs_another_node(pod: &Pod) -> bool {
-    is_active(pod) && !matches!(pod.owner, Owner::DaemonSet | Owner::Node)
+    let active = is_active(pod) || (pod.is_running() && comes_back(pod));
+    active && !matches!(pod.owner, Owner::DaemonSet | Owner::Node)
+}
+
+/// Whether a pod of the same name takes its place when it is gone.
+fn comes_back(pod: &Pod) -> bool {
+    let workload = pod.workload.as_ref();
+    workload.is_some_and(|workload| workload.name.starts_with("StatefulSet/"))
 }

@@ -47,6 +47,7 @@ impl fmt::Display for Misfit {
             Misfit::Unsupported { what } => write!(f, "it asks for what is not supported: {what}"),
             Misfit::NotReady { reason } => write!(f, "it is not ready: {reason}"),
             Misfit::Deleting => write!(f, "it is being deleted"),
+            Misfit::Contradiction { said, .. } => write!(f, "it contradicts itself: {said}"),
             Misfit::Static { replicas } => {
                 write!(f, "it is static, with {replicas} nodes whatever pods want")
             }
@@ -60,6 +61,7 @@ impl fmt::Display for Misfit {
                 total,
                 incompatible,
                 label,
+                offered,
                 too_small,
                 nearest,
                 unavailable,
@@ -67,10 +69,11 @@ impl fmt::Display for Misfit {
                 write!(f, "none of {total} instance types will do: ")?;
                 let mut parts = Vec::new();
                 if *incompatible > 0 {
-                    let most = label
-                        .as_ref()
-                        .map(|label| format!(", most by {label}"))
-                        .unwrap_or_default();
+                    let most = label.as_ref().map(|label| match &offered[..] {
+                        [] => format!(", most by {label}"),
+                        some => format!(", most by {label} (there is {})", some.join(", ")),
+                    });
+                    let most = most.unwrap_or_default();
                     parts.push(format!("{incompatible} do not match the requirements{most}"));
                 }
                 if *too_small > 0 {
@@ -121,6 +124,12 @@ impl fmt::Display for Nearest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.instance_type)?;
         for (index, row) in self.shortfalls.iter().enumerate() {
+            if row.available < 0 {
+                let lead = if index == 0 { " lacks" } else { ", lacks" };
+                let missing = row.resource.display(row.available.saturating_neg());
+                write!(f, "{lead} {} {missing} for its daemons alone", row.resource)?;
+                continue;
+            }
             let lead = if index == 0 { " has" } else { "," };
             let (available, wanted) = (
                 row.resource.display(row.available),

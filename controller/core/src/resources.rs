@@ -114,6 +114,15 @@ pub struct Shortfall {
 }
 
 impl Resources {
+    /// The bytes of memory that are set aside for huge pages.
+    pub fn huge_pages(&self) -> i64 {
+        let huge = self
+            .other
+            .iter()
+            .filter(|(name, _)| name.starts_with("hugepages-"));
+        huge.map(|(_, amount)| *amount).sum()
+    }
+
     /// Nothing of anything.
     pub const fn new() -> Resources {
         Resources {

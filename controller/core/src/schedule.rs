@@ -12,6 +12,7 @@ mod build;
 mod desk;
 mod devices;
 mod first_fit;
+mod fixed;
 mod flexibility;
 mod misfit;
 mod outcome;
@@ -29,6 +30,7 @@ use crate::catalogue::Catalogue;
 use crate::snapshot::{Pod, Snapshot};
 use crate::text::Text;
 
+pub use fixed::{Lack, lacks};
 pub(crate) use flexibility::keep;
 pub use misfit::{Misfit, Nearest, Refusal, SharedRefusal};
 pub use outcome::{NewClaim, Schedule};

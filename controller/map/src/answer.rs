@@ -14,7 +14,7 @@ use joiner_core::explain::{Row, rows};
 use joiner_core::money::Price;
 use joiner_core::requirements::{Operator, Requirements};
 use joiner_core::resources::Resources;
-use joiner_core::schedule::{NewClaim, Schedule};
+use joiner_core::schedule::{Lack, NewClaim, Schedule};
 use joiner_core::snapshot::{Pod, PodKey, Snapshot};
 use joiner_core::text::Text;
 use joiner_core::well_known;
@@ -36,6 +36,30 @@ pub struct Answer {
     pub hourly_cost: HourlyCost,
     /// How long deciding took.
     pub solve_millis: f64,
+    /// Static pools that have fewer nodes than they want; their nodes are not among the nodes to buy, for they are made
+    /// whatever pods want.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub static_nodes: Vec<StaticNodes>,
+}
+
+/// A static pool that has fewer nodes than it wants.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StaticNodes {
+    /// The pool.
+    pub node_pool: String,
+    /// How many nodes it wants.
+    pub replicas: u32,
+    /// How many it has or has ordered.
+    pub there: u32,
+    /// How many will be made now.
+    pub missing: u32,
+    /// What they may become, cheapest first.
+    pub instance_types: Names,
+    /// The lowest price of one of them, in US dollars an hour.
+    pub price: f64,
+    /// Why fewer are made than lack; empty where all are.
+    pub reason: String,
 }
 
 /// A node to buy.
@@ -187,7 +211,32 @@ impl Answer {
                 lower_bound: dollars(schedule.lower_bound.unwrap_or(Price::ZERO)),
             },
             solve_millis: (solve.as_secs_f64() * 1e3 * micros).round() / micros,
+            static_nodes: Vec::new(),
         }
+    }
+
+    /// The answer with what static pools lack.
+    #[must_use]
+    pub fn with_static_pools(mut self, lacks: &[Lack]) -> Answer {
+        self.static_nodes = lacks.iter().map(static_nodes).collect();
+        self
+    }
+}
+
+fn static_nodes(lack: &Lack) -> StaticNodes {
+    let claim = lack.claim.as_ref();
+    StaticNodes {
+        node_pool: lack.pool.to_string(),
+        replicas: lack.replicas,
+        there: lack.there,
+        missing: lack.missing,
+        instance_types: claim.map_or_else(Names::default, |it| it.instance_types.clone().into()),
+        price: claim.map_or(0.0, |it| dollars(it.price)),
+        reason: lack
+            .held_back
+            .as_ref()
+            .map(ToString::to_string)
+            .unwrap_or_default(),
     }
 }
 

@@ -86,7 +86,9 @@ pub fn buffer(object: &serde_json::Value) -> Result<Buffer, serde_path_to_error:
 /// How many units a buffer wants: the more of its replicas and its percentage, as far as its limits go; without either as
 /// many as its limits hold.
 fn units(buffer: &Buffer, scalable: &Scalable, each: &Resources) -> u32 {
-    let share = buffer.percentage.map(|percentage| {
+    // Nothing has a share of nothing: a template, or a workload that is scaled to none.
+    let percentage = buffer.percentage.filter(|_| scalable.replicas > 0);
+    let share = percentage.map(|percentage| {
         let hundredths = u64::from(scalable.replicas) * u64::from(percentage);
         u32::try_from(hundredths.div_ceil(100)).unwrap_or(u32::MAX)
     });

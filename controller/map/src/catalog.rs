@@ -18,8 +18,8 @@ use serde::{Deserialize, Deserializer, de};
 
 use crate::quantities::from_api;
 
-/// The label that names a reserved offering's reservation.
-const RESERVATION: &str = "karpenter.k8s.aws/capacity-reservation-id";
+/// How the label ends that names a reserved offering's reservation: `karpenter.k8s.aws/capacity-reservation-id` on AWS.
+const RESERVATION: &str = "reservation-id";
 
 /// What a type that is silent about a label leaves open.
 const OPEN: [&str; 5] = [
@@ -66,6 +66,9 @@ pub struct TypeDocument {
     /// How it can be bought.
     #[serde(default)]
     pub offerings: Vec<OfferingDocument>,
+    /// How many volumes each CSI driver can attach to its nodes; without bound where not named.
+    #[serde(default)]
+    pub volume_attachment_limits: BTreeMap<String, u32>,
 }
 
 /// What a node keeps back.
@@ -336,9 +339,19 @@ fn instance_type(document: &TypeDocument) -> InstanceType {
             eviction_threshold: from_api(&overhead.eviction_threshold),
         },
         offerings,
-        attach_limits: BTreeMap::new(),
+        attach_limits: document
+            .volume_attachment_limits
+            .iter()
+            .map(|(driver, limit)| (driver.as_str().into(), *limit))
+            .collect(),
         devices: Vec::new(),
     }
+}
+
+/// The reservation that an offering's labels name.
+fn reservation(extra: &Requirements) -> Option<Text> {
+    let named = extra.iter().filter(|one| one.key().ends_with(RESERVATION));
+    named.filter_map(Requirement::single).next().cloned()
 }
 
 /// One offering for each zone, zone id and capacity type that a row names.
@@ -355,7 +368,7 @@ fn offerings(document: &OfferingDocument, name: &Text) -> Vec<Offering> {
     for (place, zone) in zones.iter().enumerate() {
         for way in ways.iter().filter_map(|way| CapacityType::parse(way)) {
             let reservation = (way == CapacityType::Reserved).then(|| {
-                let named = extra.get(RESERVATION).and_then(Requirement::single).cloned();
+                let named = reservation(&extra);
                 Reservation {
                     id: named.unwrap_or_else(|| format!("{name}/{zone}").into()),
                     remaining: document.reservation_capacity,

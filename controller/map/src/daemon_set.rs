@@ -38,7 +38,7 @@ pub fn pdb(object: &PodDisruptionBudget) -> Pdb {
         .as_ref()
         .map_or(0, |status| status.disruptions_allowed);
     Pdb {
-        namespace: crate::text(object.metadata.namespace.as_ref()),
+        namespace: object.metadata.namespace.as_deref().unwrap_or("default").into(),
         name: crate::text(object.metadata.name.as_ref()),
         selector: selector(spec.and_then(|spec| spec.selector.as_ref())),
         disruptions_allowed: u32::try_from(allowed).unwrap_or_default(),

@@ -16,6 +16,7 @@
 pub mod answer;
 mod buffers;
 pub mod catalog;
+mod coming;
 mod daemon_set;
 mod device_test;
 mod devices;
@@ -37,12 +38,13 @@ mod workload;
 
 pub use answer::Answer;
 pub use buffers::{Buffer, Scalable, buffer, virtual_pods};
+pub use coming::{wanted_by_job, wanted_by_replica_set};
 pub use daemon_set::{attachment, daemon_set, pdb};
 pub use devices::DeviceObjects;
-pub use node::{claim, node, taint};
+pub use node::{claim, conditions_of, node, taint};
 pub use objects::{Objects, Parts};
 pub use open::Open;
-pub use overlay::{Change, Overlay, apply as apply_overlays, overlay};
+pub use overlay::{Change, Overlay, apply as apply_overlays, overlay, overlay_conditions};
 pub use pod::{PodObject, pod, pod_object, refuse_devices};
 pub use pool::{pool, pool_conditions};
 pub use quantities::{from_api, limits, to_api};

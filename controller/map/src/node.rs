@@ -110,6 +110,15 @@ pub(crate) fn conditions(list: &[meta::Condition]) -> Conditions {
         .collect()
 }
 
+/// Conditions by type, from the JSON of a list; one that cannot be read is left out.
+pub fn conditions_of(list: &serde_json::Value) -> Conditions {
+    let rows = list.as_array().into_iter().flatten();
+    let read: Vec<meta::Condition> = rows
+        .filter_map(|row| serde_json::from_value(row.clone()).ok())
+        .collect();
+    conditions(&read)
+}
+
 /// Requirements of a pool or a claim. One that makes no sense is left out: validation has told the pool's owner.
 pub(crate) fn requirements(list: &[joiner_api::Requirement]) -> Requirements {
     list.iter()

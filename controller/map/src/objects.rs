@@ -6,6 +6,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use joiner_api::EC2NodeClass;
 use joiner_core::catalogue::Catalogue;
+use joiner_core::conditions::{INITIALIZED, REGISTERED};
 use joiner_core::eviction::needs_another_node;
 use joiner_core::resources::Resources;
 use joiner_core::snapshot::{
@@ -168,9 +169,13 @@ impl Objects {
             if !on_it(object.node.as_ref()) {
                 return true;
             }
-            let moves = needs_another_node(&object.pod);
+            // Who owns it is looked up only later.
+            let owner = object.open.owner.as_ref();
+            let stateful = owner.is_some_and(|(kind, _)| **kind == *"StatefulSet");
+            let moves = needs_another_node(&object.pod) || (stateful && object.pod.is_running());
             object.node = None;
             object.pod.state = PodState::Unschedulable;
+            object.pod.deletion = None;
             moves
         });
         gone
@@ -186,6 +191,7 @@ impl Objects {
         let mut pending = Vec::new();
         let mut gated = Vec::new();
         let mut lost = 0;
+        self.measure_daemons();
         let in_flight: BTreeSet<Text> = self.nodes.keys().chain(self.claims.keys()).cloned().collect();
         let objects = std::mem::take(&mut self.pods);
         let mut pods: Vec<(PodObject, Option<Text>)> = Vec::with_capacity(objects.len());
@@ -301,12 +307,43 @@ impl Objects {
         pods
     }
 
-    /// A claim and a node written by hand may be one by name alone: gives both the same provider id.
+    /// What a DaemonSet's newest pod asks for counts for those to come: defaults of the namespace may have been added to it.
+    fn measure_daemons(&mut self) {
+        let mut newest: BTreeMap<Text, &Pod> = BTreeMap::new();
+        for PodObject { pod, open, .. } in self.pods.values() {
+            let Some(set) = &open.daemon_set else { continue };
+            let name = Text::from(format!("{}/{set}", pod.key.namespace));
+            let known = newest.entry(name).or_insert(pod);
+            if (pod.created, &pod.key) > (known.created, &known.key) {
+                *known = pod;
+            }
+        }
+        for (name, pod) in newest {
+            if let Some(set) = self.daemon_sets.get_mut(&name) {
+                set.requests = pod.requests.clone();
+            }
+        }
+    }
+
+    /// A claim and a node written by hand may be one by name alone: gives both the same provider id. How far the node has come
+    /// may be said by the claim's conditions alone: gives the node the labels that go with them.
     fn join_by_name(&mut self) {
         for claim in self.claims.values_mut() {
             let Some(node) = claim.node_name.as_ref().and_then(|name| self.nodes.get_mut(name)) else {
                 continue;
             };
+            let complete = claim.conditions.is_true(INITIALIZED);
+            for (label, reached) in [
+                (well_known::INITIALIZED, complete),
+                (
+                    well_known::REGISTERED,
+                    complete || claim.conditions.is_true(REGISTERED),
+                ),
+            ] {
+                if reached {
+                    node.labels.entry(label.into()).or_insert_with(|| "true".into());
+                }
+            }
             match (&claim.provider_id, &node.provider_id) {
                 (None, Some(id)) => claim.provider_id = Some(id.clone()),
                 (Some(id), None) => node.provider_id = Some(id.clone()),

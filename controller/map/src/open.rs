@@ -18,6 +18,8 @@ pub struct Open {
     pub(crate) devices: Vec<DeviceRef>,
     /// Kind and name of the controller that made it.
     pub(crate) owner: Option<(Text, Text)>,
+    /// The DaemonSet that made it.
+    pub(crate) daemon_set: Option<Text>,
     /// Its priority class, where its priority is not written.
     pub(crate) priority_class: Option<Text>,
     /// Whether its priority is written.
@@ -111,6 +113,9 @@ pub(crate) fn open(object: &k8s::Pod, spec: &k8s::PodSpec) -> Open {
         owner: owner
             .filter(|owner| owner.kind != "Node" && owner.kind != "DaemonSet")
             .map(|owner| (owner.kind.as_str().into(), owner.name.as_str().into())),
+        daemon_set: owner
+            .filter(|owner| owner.kind == "DaemonSet")
+            .map(|owner| owner.name.as_str().into()),
         priority_class: spec.priority_class_name.as_deref().map(Text::from),
         has_priority: spec.priority.is_some(),
         gates: spec

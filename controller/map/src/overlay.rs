@@ -88,6 +88,11 @@ pub fn overlay(object: &NodeOverlay) -> Result<Overlay, Text> {
     })
 }
 
+/// A NodeOverlay's conditions.
+pub fn overlay_conditions(object: &NodeOverlay) -> joiner_core::conditions::Conditions {
+    crate::node::conditions(object.status.as_ref().map_or(&[], |status| &status.conditions))
+}
+
 fn adjustment(text: &str) -> Option<Change> {
     let (negative, rest) = match (text.strip_prefix('+'), text.strip_prefix('-')) {
         (Some(rest), _) => (false, rest),

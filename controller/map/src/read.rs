@@ -17,6 +17,7 @@ use std::thread;
 
 pub use error::InputError;
 pub(crate) use item::Item;
+pub use scheduler::default_constraints;
 
 use crate::objects::Objects;
 use error::{Fault, Place};

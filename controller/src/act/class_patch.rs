@@ -67,7 +67,7 @@ impl Act {
         for event in transitions::of(&about, &conditions(class), &conditions(&written)) {
             self.events.publish(event);
         }
-        self.index.class(written);
+        self.index.class(&written);
         Ok(())
     }
 
@@ -77,7 +77,7 @@ impl Act {
         let object = answer.map_err(|cause| Failed::api(format!("ec2nodeclass {name}"), cause))?;
         let finalizers = object.metadata.finalizers.as_ref();
         if object.metadata.deletion_timestamp.is_none() || finalizers.is_some_and(|it| !it.is_empty()) {
-            self.index.class(object);
+            self.index.class(&object);
         } else {
             let gone: Text = name.into();
             self.index.class_gone(&gone, crate::observe::version(&object));

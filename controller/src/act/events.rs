@@ -79,6 +79,16 @@ impl Object {
         }
     }
 
+    pub(crate) fn overlay(name: &str, uid: &str) -> Object {
+        Object {
+            api_version: "karpenter.sh/v1alpha1",
+            kind: "NodeOverlay",
+            namespace: None,
+            name: name.into(),
+            uid: uid.into(),
+        }
+    }
+
     pub(crate) fn class(name: &str, uid: &str) -> Object {
         Object {
             api_version: "karpenter.k8s.aws/v1",
@@ -142,7 +152,9 @@ impl Events {
 
 /// The events of a schedule: where pods are meant to go, and why others go nowhere.
 pub(crate) fn of_schedule(events: &Events, snapshot: &Snapshot, plan: &Schedule) {
-    let pods: BTreeMap<&PodKey, &Arc<Pod>> = snapshot.pending.iter().map(|pod| (&pod.key, pod)).collect();
+    // Nothing can be said about a pod that only stands for room.
+    let made = snapshot.pending.iter().filter(|pod| !pod.is_virtual());
+    let pods: BTreeMap<&PodKey, &Arc<Pod>> = made.map(|pod| (&pod.key, pod)).collect();
     for (place, keys) in &plan.existing {
         let kind = match snapshot.node(place) {
             Some(node) if node.object.as_ref().is_some_and(|object| object.name == *place) => "node",

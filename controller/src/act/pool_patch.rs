@@ -32,7 +32,7 @@ impl Act {
         let api: Api<NodePool> = Api::all(self.client.clone());
         let answer = api.patch(name, &params(), &Patch::Merge(&patch)).await;
         let object = answer.map_err(|cause| Failed::api(format!("nodepool {name}"), cause))?;
-        self.index.pool(object);
+        self.index.pool(&object);
         Ok(())
     }
 
@@ -81,7 +81,7 @@ impl Act {
         for event in transitions::of(&about, &conditions(&entry.object), &conditions(&object)) {
             self.events.publish(event);
         }
-        self.index.pool(object);
+        self.index.pool(&object);
         Ok(())
     }
 }

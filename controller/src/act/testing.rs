@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::{Act, Events};
 use crate::cloud::{Cloud, Cluster};
 use crate::metrics::{Metrics, State};
-use crate::observe::Index;
+use crate::observe::{Index, Wanted};
 
 /// One request as it was seen.
 #[derive(Clone, Debug, PartialEq)]
@@ -53,7 +53,7 @@ pub(crate) fn client(answer: impl Fn(&Seen) -> (u16, Value) + Send + Sync + 'sta
 /// Commands against such a server. Events go to one that takes everything.
 pub(crate) fn act(answer: impl Fn(&Seen) -> (u16, Value) + Send + Sync + 'static) -> (Act, Log) {
     let (client, log) = client(answer);
-    let index = Arc::new(Index::new(Settings::default()));
+    let index = Arc::new(Index::new(Settings::default(), Wanted::default()));
     let aws = Aws::connect(joiner_aws::Settings {
         region: Some("us-west-2".to_owned()),
         ..Default::default()

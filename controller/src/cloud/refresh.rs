@@ -42,6 +42,7 @@ pub(crate) async fn run(cloud: Arc<Cloud>, index: Arc<Index>, metrics: Arc<Metri
                         .ring(&class.metadata.name.as_deref().unwrap_or_default().into());
                 }
                 index.changes.provision.ring_plain();
+                index.changes.overlays.ring_plain();
                 tokio::time::sleep(INTERVAL).await;
             }
             Err(cause) => {

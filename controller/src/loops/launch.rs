@@ -118,7 +118,10 @@ async fn adopt(act: &Act, claim: &Text, instance: &Instance) {
     let class = act.index.class_entry(&entry.claim.class.name);
     let types = class
         .as_ref()
-        .and_then(|class| act.cloud.types(class, Timestamp::now()))
+        .and_then(|class| {
+            act.cloud
+                .types_for(&act.index, entry.claim.pool(), class, Timestamp::now())
+        })
         .unwrap_or_default();
     match act
         .note_instance(

@@ -1,4 +1,4 @@
-//! A pool's hash, conditions and totals.
+//! A pool's hash, conditions and totals, and the nodes of a static one.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,15 +13,26 @@ use joiner_core::text::{Labels, Text};
 
 use super::keyed::Done;
 use super::prepare::Prepared;
+use super::static_pools::{self, Ordered};
 use crate::act::{Act, Failed, PoolStatus};
 use crate::observe::{PoolEntry, map};
 
 /// How often a pool's nodes are counted at most: in a burst every claim changes the totals several times.
 const COUNT: SignedDuration = SignedDuration::from_secs(1);
 
+/// Whether static pools get their nodes; Karpenter's gate `StaticCapacity`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum StaticCapacity {
+    On,
+    #[default]
+    Off,
+}
+
 /// What is remembered of pools.
 #[derive(Debug, Default)]
 pub(super) struct Known {
+    static_capacity: StaticCapacity,
+    ordered: Ordered,
     prepared: Arc<Prepared>,
     pools: Mutex<BTreeMap<Text, Of>>,
 }
@@ -42,6 +53,13 @@ struct Checked {
 }
 
 impl Known {
+    pub(super) fn new(static_capacity: StaticCapacity) -> Known {
+        Known {
+            static_capacity,
+            ..Known::default()
+        }
+    }
+
     fn violations(&self, entry: &PoolEntry) -> Vec<Text> {
         let (name, uid) = (&entry.pool.name, &entry.pool.uid);
         let generation = entry.object.metadata.generation;
@@ -125,7 +143,13 @@ pub(super) async fn step(act: Act, known: Arc<Known>, name: Text) -> Done {
         act.set_pool_status(&entry, &change, now).await?;
     }
     let prepare = known.prepared.see_to(&act, &name, now);
-    Ok([later, prepare].into_iter().flatten().min())
+    let fixed = match (known.static_capacity, act.index.pool_entry(&name)) {
+        (StaticCapacity::On, Some(entry)) => {
+            static_pools::see_to(&act, &known.ordered, &entry.pool, now).await?
+        }
+        _ => None,
+    };
+    Ok([later, prepare, fixed].into_iter().flatten().min())
 }
 
 fn class_state(class: Option<&EC2NodeClass>) -> ClassState {

@@ -1,4 +1,5 @@
-//! Pods that wait get nodes: batch, snapshot, schedule, check, make claims, launch.
+//! Pods that wait get nodes: batch, snapshot, schedule, check, make claims, launch. Among them are pods that are sure to come
+//! ([`joiner_core::foresee`]), so that the first decision on a workload that is scaled buys for all of it.
 
 mod audit;
 
@@ -66,23 +67,22 @@ pub(super) async fn run(act: Act, settings: Settings) {
 async fn round(act: &Act, stuck: &mut BTreeSet<PodKey>) {
     // Observe.
     let now = Timestamp::now();
-    let snapshot = act.index.snapshot(now);
+    let snapshot = act.index.snapshot_to_provision(now);
     let known = act.index.unsynced().is_empty() && act.cloud.knows_types();
     if !known || !act.index.has_work() {
         return;
     }
-    let catalogue = act.cloud.catalogue(
-        &act.index.pool_entries(),
-        |class| act.index.class_entry(class),
-        now,
-    );
+    let catalogue = act.cloud.catalogue(&act.index, now);
     // Decide, beside the threads that serve the watches.
     let started = Instant::now();
     let decision = tokio::task::spawn_blocking(move || {
         let plan = schedule(&snapshot, &catalogue, now);
-        let (plan, wrong) = audit::sound(plan, |plan| {
+        let (mut plan, wrong) = audit::sound(plan, |plan| {
             joiner_core::check::schedule(&snapshot, &catalogue, plan, now)
         });
+        // Of a pod that only stands for room nobody has to be told.
+        let rooms: BTreeSet<PodKey> = rooms(&snapshot);
+        plan.unschedulable.retain(|key, _| !rooms.contains(key));
         (snapshot, plan, wrong)
     });
     let Ok((snapshot, plan, wrong)) = decision.await else {
@@ -105,8 +105,13 @@ async fn round(act: &Act, stuck: &mut BTreeSet<PodKey>) {
     for (place, pods) in &plan.existing {
         act.index.nominate(pods, place);
     }
+    order(act, plan.new_claims).await;
+}
+
+/// Makes claims, those that are equal together; their instances are bought beside the work.
+pub(super) async fn order(act: &Act, claims: Vec<NewClaim>) {
     let decided = Timestamp::now();
-    let orders = together(plan.new_claims).into_iter();
+    let orders = together(claims).into_iter();
     let makes = futures::stream::iter(orders).map(|order| make(act.clone(), order, decided));
     makes.buffer_unordered(WIDTH).collect::<Vec<()>>().await;
 }
@@ -179,6 +184,12 @@ async fn make_one(act: Act, wanted: NewClaim, decided: Timestamp) -> Option<(Tex
     Some((name, under))
 }
 
+/// The pods that stand for room.
+fn rooms(snapshot: &Snapshot) -> BTreeSet<PodKey> {
+    let rooms = snapshot.pending.iter().filter(|pod| pod.is_virtual());
+    rooms.map(|pod| pod.key.clone()).collect()
+}
+
 /// Events, metrics and the log line of a round.
 fn report(act: &Act, snapshot: &Snapshot, plan: &Schedule, now: Timestamp, took: Duration) {
     act.metrics.scheduled("provisioner", took);
@@ -187,7 +198,9 @@ fn report(act: &Act, snapshot: &Snapshot, plan: &Schedule, now: Timestamp, took:
         .iter()
         .filter(|pod| !pod.is_provisionable())
         .count();
-    let placed = plan.placed().count();
+    let rooms = rooms(snapshot);
+    let foreseen = plan.placed().filter(|key| rooms.contains(key)).count();
+    let placed = plan.placed().count() - foreseen;
     act.metrics.batch(
         placed + plan.unschedulable.len(),
         plan.unschedulable.len(),
@@ -206,6 +219,7 @@ fn report(act: &Act, snapshot: &Snapshot, plan: &Schedule, now: Timestamp, took:
     if !plan.new_claims.is_empty() {
         info!(
             pods = placed,
+            foreseen = foreseen,
             nodeclaims = plan.new_claims.len(),
             existing = plan.existing.len(),
             unschedulable = plan.unschedulable.len(),

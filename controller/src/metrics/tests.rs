@@ -5,12 +5,12 @@ use std::time::Duration;
 use joiner_core::snapshot::Settings;
 
 use super::*;
-use crate::observe::Index;
+use crate::observe::{Index, Wanted};
 
 /// Names and label sets are a contract with dashboards and alerts: this list changes only on purpose.
 #[test]
 fn names_and_labels_are_karpenters() {
-    let index = Arc::new(Index::new(Settings::default()));
+    let index = Arc::new(Index::new(Settings::default(), Wanted::default()));
     let metrics = Metrics::new(Box::new(State::new(index, false)));
     let second = Duration::from_secs(1);
     metrics.nodeclaim_created("p", "provisioned", false);

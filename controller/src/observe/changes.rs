@@ -39,6 +39,20 @@ impl Bell {
         rung.unwrap_or_else(Timestamp::now)
     }
 
+    /// Forgets that it rang.
+    #[cfg(test)]
+    pub(crate) fn silence(&self) {
+        if let Ok(mut rung) = self.rung.lock() {
+            *rung = None;
+        }
+    }
+
+    /// Whether it has rung since it was silenced.
+    #[cfg(test)]
+    pub(crate) fn has_rung(&self) -> bool {
+        self.rung.lock().is_ok_and(|rung| rung.is_some())
+    }
+
     /// The names touched since the last call.
     pub(crate) fn take(&self) -> BTreeSet<Text> {
         self.touched
@@ -63,4 +77,8 @@ pub(crate) struct Changes {
     pub pools: Bell,
     /// Names of node classes.
     pub classes: Bell,
+    /// An overlay, or what it applies to, has changed.
+    pub overlays: Bell,
+    /// A buffer has changed.
+    pub buffers: Bell,
 }

@@ -2,14 +2,32 @@
 
 use std::sync::Arc;
 
-use jiff::Timestamp;
-use joiner_api::NodePool;
-use joiner_core::snapshot::{Claim, NodeObject, Pod, Pool};
+use jiff::{SignedDuration, Timestamp};
+use joiner_api::{NodeOverlay, NodePool};
+use joiner_core::foresee::Verdict;
+use joiner_core::snapshot::{Claim, NodeObject, Pod, PodKey, Pool};
 use joiner_core::text::Text;
 use k8s_openapi::api::core::v1 as k8s;
-use kube::Resource;
+use kube::{Resource, ResourceExt as _};
 
 use super::map;
+
+/// Namespace and name, the former where it has one.
+pub(crate) fn path<K: Resource>(object: &K) -> Text {
+    let name = object.meta().name.as_deref().unwrap_or_default();
+    match object.meta().namespace.as_deref() {
+        Some(namespace) => format!("{namespace}/{name}").into(),
+        None => name.into(),
+    }
+}
+
+/// A pod's key.
+pub(crate) fn pod_key(pod: &k8s::Pod) -> PodKey {
+    PodKey::new(
+        pod.namespace().unwrap_or_else(|| "default".to_owned()),
+        pod.name_any(),
+    )
+}
 
 /// An object's resource version as a number; 0 where there is none, which any other beats.
 pub(crate) fn version<K: Resource>(object: &K) -> u64 {
@@ -20,6 +38,9 @@ pub(crate) fn version<K: Resource>(object: &K) -> u64 {
         .and_then(|version| version.parse().ok())
         .unwrap_or_default()
 }
+
+/// Kubernetes writes times in whole seconds; a pod that was made longer ago than this did not come just now.
+const JUST_MADE: SignedDuration = SignedDuration::from_secs(2);
 
 /// A pod.
 #[derive(Clone, Debug)]
@@ -33,8 +54,19 @@ pub(crate) struct PodEntry {
     pub owner: Text,
     pub phase: PodPhase,
     pub ready: bool,
+    /// When this process first saw it, or when it was made where that was long before.
+    pub seen: Timestamp,
     /// When this process first saw that no node fits it.
     pub pending_since: Option<Timestamp>,
+    /// Whether nothing holds it back and the scheduler has not looked at it yet.
+    unlooked: bool,
+}
+
+/// Whether a pod's workload, which may come after it, is looked up again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Workloads {
+    Matter,
+    DoNotMatter,
 }
 
 /// `status.phase`.
@@ -60,7 +92,7 @@ impl PodPhase {
 }
 
 impl PodEntry {
-    pub(super) fn new(object: &k8s::Pod) -> PodEntry {
+    pub(super) fn new(object: &k8s::Pod, now: Timestamp) -> PodEntry {
         let mut mapped = map::pod_object(object);
         map::refuse_devices(&mut mapped);
         let status = object.status.as_ref();
@@ -77,8 +109,20 @@ impl PodEntry {
         let ready = conditions
             .iter()
             .any(|condition| condition.type_ == "Ready" && condition.status == "True");
+        let looked_at = conditions
+            .iter()
+            .any(|condition| condition.type_ == "PodScheduled");
+        let free =
+            mapped.node.is_none() && mapped.open.gates.is_empty() && mapped.open.nominated_node.is_none();
+        let created = mapped.pod.created;
         PodEntry {
             owner: owner_path(object).into(),
+            seen: if now.duration_since(created) > JUST_MADE {
+                created
+            } else {
+                now
+            },
+            unlooked: free && !looked_at && phase == PodPhase::Pending,
             pod: Arc::new(mapped.pod.clone()),
             node: mapped.node.clone(),
             unresolved: Some(Arc::new(mapped)),
@@ -88,8 +132,17 @@ impl PodEntry {
         }
     }
 
+    /// What the scheduler says of it.
+    pub(super) fn verdict(&self) -> Verdict {
+        match (self.pending_since, self.unlooked) {
+            (Some(_), _) => Verdict::NoNode,
+            (None, true) if self.pod.deletion.is_none() => Verdict::None,
+            (None, _) => Verdict::Other,
+        }
+    }
+
     /// Looks up what the pod's own object leaves open; what cannot change later is not kept for another time.
-    pub(super) fn resolve(&mut self, surroundings: &map::Surroundings) {
+    pub(super) fn resolve(&mut self, surroundings: &map::Surroundings, workloads: Workloads) {
         let Some(unresolved) = &self.unresolved else {
             return;
         };
@@ -98,7 +151,7 @@ impl PodEntry {
             surroundings.complete(&mut pod, &unresolved.open);
             self.pod = Arc::new(pod);
         }
-        if !unresolved.open.needs_lookup() {
+        if !unresolved.open.needs_lookup() && workloads == Workloads::DoNotMatter {
             self.unresolved = None;
         }
     }
@@ -177,10 +230,30 @@ pub(crate) struct PoolEntry {
 }
 
 impl PoolEntry {
-    pub(super) fn new(mut object: NodePool) -> PoolEntry {
+    pub(super) fn new(object: &NodePool) -> PoolEntry {
+        let mut object = object.clone();
         object.metadata.managed_fields = None;
         PoolEntry {
             pool: Arc::new(map::pool(&object)),
+            object: Arc::new(object),
+        }
+    }
+}
+
+/// A NodeOverlay: there are few.
+#[derive(Clone, Debug)]
+pub(crate) struct OverlayEntry {
+    /// The overlay, or why it cannot be applied.
+    pub overlay: Result<map::Overlay, Text>,
+    pub object: Arc<NodeOverlay>,
+}
+
+impl OverlayEntry {
+    pub(super) fn new(object: &NodeOverlay) -> OverlayEntry {
+        let mut object = object.clone();
+        object.metadata.managed_fields = None;
+        OverlayEntry {
+            overlay: map::overlay(&object),
             object: Arc::new(object),
         }
     }

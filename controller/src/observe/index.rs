@@ -2,8 +2,10 @@
 
 mod apply;
 mod around;
+mod buffers;
 mod list;
 mod read;
+mod workloads;
 
 pub(crate) use list::Kind;
 
@@ -14,11 +16,16 @@ use joiner_api::EC2NodeClass;
 use joiner_core::snapshot::{DaemonSet, Pdb, PodKey, Settings};
 use joiner_core::text::Text;
 
+pub(crate) use buffers::BufferEntry;
+
 use self::around::Around;
+use self::buffers::Buffers;
+use self::workloads::Wanting;
 use super::changes::Changes;
-use super::entry::{ClaimEntry, NodeEntry, PodEntry, PoolEntry};
+use super::entry::{ClaimEntry, NodeEntry, OverlayEntry, PodEntry, PoolEntry};
 use super::nominations::Nominations;
 use super::store::Store;
+use super::wanted::Wanted;
 
 /// What is known of the cluster.
 #[derive(Debug, Default)]
@@ -27,6 +34,7 @@ pub(crate) struct Index {
     /// Whom changes wake.
     pub changes: Changes,
     settings: Settings,
+    wanted: Wanted,
 }
 
 #[derive(Debug, Default)]
@@ -40,10 +48,13 @@ struct State {
     by_provider: BTreeMap<Text, Text>,
     pools: Store<Text, PoolEntry>,
     classes: Store<Text, Arc<EC2NodeClass>>,
+    overlays: Store<Text, OverlayEntry>,
     daemon_sets: Store<Text, Arc<DaemonSet>>,
     pdbs: Store<Text, Arc<Pdb>>,
     attachments: Store<Text, (Text, Text)>,
     around: Around,
+    wanting: Wanting,
+    buffers: Buffers,
     nominations: Nominations,
     /// Nodes and claims that a disruption has chosen and that are not yet being deleted.
     marked: BTreeSet<Text>,
@@ -52,9 +63,10 @@ struct State {
 }
 
 impl Index {
-    pub(crate) fn new(settings: Settings) -> Index {
+    pub(crate) fn new(settings: Settings, wanted: Wanted) -> Index {
         Index {
             settings,
+            wanted,
             ..Index::default()
         }
     }

@@ -35,6 +35,21 @@ impl Nominations {
         self.0.remove(pod);
     }
 
+    /// Whether the pod is meant for some place.
+    pub(super) fn holds(&self, pod: &PodKey) -> bool {
+        self.0.contains_key(pod)
+    }
+
+    /// The place that the pod is meant for.
+    pub(super) fn place(&self, pod: &PodKey) -> Option<&Text> {
+        self.0.get(pod).map(|meant| &meant.place)
+    }
+
+    /// Pods that are not `known` hold no room.
+    pub(super) fn keep(&mut self, known: impl Fn(&PodKey) -> bool) {
+        self.0.retain(|pod, _| known(pod));
+    }
+
     /// The pods that are meant for one of `places`, sorted.
     pub(super) fn meant_for(&self, places: &[&Text]) -> Vec<PodKey> {
         let here = |meant: &Meant| places.iter().any(|place| **place == meant.place);
@@ -46,16 +61,19 @@ impl Nominations {
     }
 
     /// The places that still hold at `now`. A place that is not `complete` is held as long as it is `known`; one that is
-    /// complete for [`HOLD`] longer, after which the pod is decided on anew.
+    /// complete for [`HOLD`] longer, after which the pod is decided on anew, and for those who `stay` without an end.
     pub(super) fn current(
         &mut self,
         now: Timestamp,
         known: &BTreeSet<Text>,
         complete: &BTreeSet<Text>,
+        stays: impl Fn(&PodKey) -> bool,
     ) -> Vec<Nomination> {
         let later = now.saturating_add(HOLD).unwrap_or(Timestamp::MAX);
-        self.0.retain(|_, meant| {
-            if complete.contains(&meant.place) {
+        self.0.retain(|pod, meant| {
+            if stays(pod) {
+                meant.until = None;
+            } else if complete.contains(&meant.place) {
                 return *meant.until.get_or_insert(later) > now;
             }
             known.contains(&meant.place)
@@ -91,15 +109,35 @@ mod tests {
             (329, &set, &set, Some(at(330))),
             (330, &set, &set, None),
         ] {
-            let got = held.current(at(now), known, complete);
+            let got = held.current(at(now), known, complete, |_| false);
             assert_eq!(got.first().map(|row| row.until), want, "second {now}");
         }
+    }
+
+    #[test]
+    fn whoever_stays_holds_its_place_without_an_end() {
+        let place: Text = "default-abcde".into();
+        let set = BTreeSet::from([place.clone()]);
+        let unit = PodKey::new("shop", "unit");
+        let mut held = Nominations::default();
+        held.hold(unit.clone(), place.clone());
+        for now in [0, 30, 3000] {
+            let got = held.current(at(now), &set, &set, |pod| *pod == unit);
+            assert_eq!(
+                got.first().map(|row| row.until),
+                Some(at(now + 20)),
+                "second {now}"
+            );
+        }
+        held.keep(|pod| *pod != unit);
+        assert!(!held.holds(&unit));
     }
 
     #[test]
     fn a_place_that_is_gone_is_not_held() {
         let mut held = Nominations::default();
         held.hold(PodKey::new("shop", "web"), "default-abcde".into());
-        assert!(held.current(at(0), &BTreeSet::new(), &BTreeSet::new()).is_empty());
+        let none = BTreeSet::new();
+        assert!(held.current(at(0), &none, &none, |_| true).is_empty());
     }
 }

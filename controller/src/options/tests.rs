@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use clap::Parser;
 
-use super::values::{at_least_a_minute, boolish, duration, ratio};
+use super::values::{at_least_a_minute, boolish, default_constraints, duration, ratio};
 use super::{FeatureGates, Options};
 
 #[test]
@@ -95,5 +95,26 @@ fn single_values() {
     }
     for (text, want) in [("true", Some(true)), ("0", Some(false)), ("yes", None)] {
         assert_eq!(boolish(text).ok(), want, "{text}");
+    }
+}
+
+#[test]
+fn spread_constraints_are_the_schedulers() {
+    let one = r#"[{"maxSkew": 2, "topologyKey": "topology.kubernetes.io/zone", "whenUnsatisfiable": "DoNotSchedule"}]"#;
+    for (text, want) in [
+        ("", Ok(0)),
+        ("[]", Ok(0)),
+        (one, Ok(1)),
+        (r#"[{"topologyKey": "x"}]"#, Err("maxSkew")),
+        ("zone", Err("expected value")),
+    ] {
+        let got = default_constraints(text).map(|list| list.0.len());
+        match (got, want) {
+            (Ok(got), Ok(want)) => assert_eq!(got, want, "{text}"),
+            (Err(got), Err(part)) => {
+                assert!(got.contains(part) && got.contains("defaultConstraints"), "{got}")
+            }
+            (got, want) => panic!("{text}: {got:?} instead of {want:?}"),
+        }
     }
 }

@@ -1,8 +1,9 @@
-//! Values of single options: durations as Go writes them, ratios, yes and no, policies.
+//! Values of single options: durations as Go writes them, ratios, yes and no, policies, spread constraints.
 
 use std::time::Duration;
 
 use clap::ValueEnum;
+use joiner_core::snapshot::DefaultSpread;
 
 /// Levels as Karpenter names them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -34,6 +35,24 @@ pub(crate) enum MinValuesPolicy {
     /// The number is lowered.
     #[value(name = "BestEffort")]
     BestEffort,
+}
+
+/// Spread constraints of pods that have none of their own: `defaultConstraints` of the scheduler's `PodTopologySpread` plugin, as
+/// JSON.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct DefaultConstraints(pub Vec<DefaultSpread>);
+
+/// Reads them; nothing means none.
+pub(super) fn default_constraints(text: &str) -> Result<DefaultConstraints, String> {
+    if text.trim().is_empty() {
+        return Ok(DefaultConstraints::default());
+    }
+    let remedy = "write the scheduler's defaultConstraints as JSON: \
+        [{\"maxSkew\": 1, \"topologyKey\": \"topology.kubernetes.io/zone\", \"whenUnsatisfiable\": \"DoNotSchedule\"}]";
+    let list = serde_json::from_str(text).map_err(|error| format!("{error}; {remedy}"))?;
+    joiner_map::read::default_constraints(&list)
+        .map(DefaultConstraints)
+        .map_err(|error| format!("{}: {}; {remedy}", error.path(), error.inner()))
 }
 
 /// A duration as Go writes it: `10s`, `1m30s`, `200ms`.

@@ -125,6 +125,18 @@ impl Cluster {
         Ok(self.uid.get_or_try_init(read).await?.as_deref())
     }
 
+    /// Its version of Kubernetes, such as `1.34`.
+    pub(crate) async fn version(&self) -> Result<String, ClusterError> {
+        let info = self
+            .client()
+            .await?
+            .apiserver_version()
+            .await
+            .map_err(|error| ClusterError::from_kube(&self.label, error))?;
+        let digits = |text: &str| -> String { text.chars().take_while(char::is_ascii_digit).collect() };
+        Ok(format!("{}.{}", digits(&info.major), digits(&info.minor)))
+    }
+
     /// Where the cluster is: its name in EKS, else the URL of its API server. A cluster that replaces another mostly has its
     /// address; another cluster has another.
     pub(crate) async fn address(&self) -> Result<String, ClusterError> {

@@ -167,6 +167,9 @@ impl MockApi {
                 merge(&mut object, &patch);
                 object["metadata"]["managedFields"] =
                     json!([{ "manager": query.get("fieldManager"), "operation": "Apply" }]);
+                if object["kind"] == "CustomResourceDefinition" {
+                    object["status"] = json!({ "conditions": [{ "type": "Established", "status": "True" }] });
+                }
                 if !query.contains_key("dryRun") {
                     state.objects.insert(path, object.clone());
                 }

@@ -8,6 +8,7 @@ mod access;
 mod bearer;
 mod client;
 mod conflict;
+mod definitions;
 mod error;
 mod kubeconfig;
 #[cfg(test)]
@@ -20,6 +21,7 @@ pub(crate) use access::{Access, Direct, EksAccess, Exec};
 pub(crate) use bearer::{TokenError, TokenSource};
 pub(crate) use client::{ADDRESS, Cluster, Comparison, EksClusters};
 pub(crate) use conflict::FieldConflict;
+pub(crate) use definitions::{Served, definition_kind, name_of, put_definitions};
 pub(crate) use error::ClusterError;
 pub(crate) use kubeconfig::{EksEndpoint, from_direct, pem};
 pub(crate) use objects::{Applied, ApplyOptions, DeletePreconditions, Kind, Objects, uid};

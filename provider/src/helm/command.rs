@@ -95,7 +95,8 @@ impl Rollback {
     }
 }
 
-/// `helm uninstall`, which returns when the objects are gone.
+/// `helm uninstall`, which keeps the release's record while it waits for the end of the objects, so that a run that is killed
+/// meanwhile can be repeated.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Uninstall {
     /// Release.

@@ -1,9 +1,8 @@
 //! What of a release's live objects differs from what it rendered: by a server-side dry run, so that defaults do not count.
 
+use super::places::Places;
 use super::{HelmError, manifest};
-use crate::cluster::{ApplyOptions, Cluster, ClusterError, Kind, Objects};
-use kube::core::GroupVersionKind;
-use kube::discovery::{Scope, pinned_kind};
+use crate::cluster::{ApplyOptions, Cluster, ClusterError, Objects};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -21,31 +20,20 @@ pub(crate) async fn drift_of(
     objects: &[Value],
 ) -> Result<BTreeMap<String, String>, HelmError> {
     let mut drift = BTreeMap::new();
-    let mut kinds: BTreeMap<(String, String), Option<(Kind, Scope)>> = BTreeMap::new();
+    let mut places = Places::new(cluster, namespace);
     for object in objects {
-        let text = |key: &str| object[key].as_str().unwrap_or_default().to_owned();
-        let key = (text("apiVersion"), text("kind"));
-        if !kinds.contains_key(&key) {
-            let found = discover(cluster, &key.0, &key.1).await?;
-            kinds.insert(key.clone(), found);
-        }
         let mut object = object.clone();
-        let Some(Some((kind, scope))) = kinds.get(&key) else {
+        let Some(api) = places.of(&mut object).await? else {
+            let text = |key: &str| object[key].as_str().unwrap_or_default();
             drift.insert(
                 manifest::title(&object),
-                format!("the cluster does not serve {} {}", key.0, key.1),
+                format!(
+                    "the cluster does not serve {} {}",
+                    text("apiVersion"),
+                    text("kind")
+                ),
             );
             continue;
-        };
-        let api = if *scope == Scope::Namespaced {
-            let place = object["metadata"]["namespace"]
-                .as_str()
-                .unwrap_or(namespace)
-                .to_owned();
-            object["metadata"]["namespace"] = Value::from(place.clone());
-            Objects::within(cluster, kind.clone(), &place).await?
-        } else {
-            Objects::all(cluster, kind.clone()).await?
         };
         if let Some(difference) = difference_of(&api, &object).await? {
             drift.insert(manifest::title(&object), difference);
@@ -68,27 +56,6 @@ async fn difference_of(api: &Objects<'_>, object: &Value) -> Result<Option<Strin
         Ok(wanted) => Ok(describe(&wanted.0, &live)),
         Err(ClusterError::Invalid(problem)) => Ok(Some(format!("cannot be applied any more: {problem}"))),
         Err(error) => Err(error.into()),
-    }
-}
-
-async fn discover(
-    cluster: &Cluster,
-    api_version: &str,
-    kind: &str,
-) -> Result<Option<(Kind, Scope)>, HelmError> {
-    let (group, version) = api_version.rsplit_once('/').unwrap_or(("", api_version));
-    match pinned_kind(
-        cluster.client().await?,
-        &GroupVersionKind::gvk(group, version, kind),
-    )
-    .await
-    {
-        Ok((resource, capabilities)) => Ok(Some((Kind::discovered(resource), capabilities.scope))),
-        Err(kube::Error::Discovery(_)) => Ok(None),
-        Err(error) => match ClusterError::from_kube(cluster.label(), error) {
-            error if error.is_absent() => Ok(None),
-            error => Err(error.into()),
-        },
     }
 }
 

@@ -1,6 +1,7 @@
 //! What can go wrong with Helm, sorted by what the caller does about it.
 
 use crate::cluster::ClusterError;
+use std::time::Duration;
 use thiserror::Error;
 
 /// A failed Helm operation. `Display` names the remedy.
@@ -29,6 +30,18 @@ pub(crate) enum HelmError {
         "stopped on request while helm {verb} ran; the release is as far as Helm got. Run the same command again to go on"
     )]
     Cancelled { verb: String },
+    /// Helm removed the release, and its objects did not end in time.
+    #[error(
+        "release {name} is removed, but after {} s not all of its objects have ended: {}. Kubernetes goes on with it; allow more time with \
+         timeouts.delete if that is what it takes",
+        .waited.as_secs(),
+        .objects.join("; ")
+    )]
+    Leaving {
+        name: String,
+        waited: Duration,
+        objects: Vec<String>,
+    },
     /// The chart cannot be used.
     #[error("chart: {0}")]
     Chart(String),

@@ -21,6 +21,8 @@ struct State {
     calls: Vec<String>,
     failure: Option<String>,
     broken_pods: bool,
+    early: bool,
+    hidden: bool,
     revisions: BTreeMap<u32, Revision>,
 }
 
@@ -50,6 +52,16 @@ impl FakeHelm {
     /// Lets the pods of what is rendered from now on never get ready, or get ready again.
     pub(crate) fn break_pods(&self, broken: bool) {
         self.state().broken_pods = broken;
+    }
+
+    /// Lets the next uninstall end before the Deployment does, with Helm's complaint about it.
+    pub(crate) fn end_early(&self) {
+        self.state().early = true;
+    }
+
+    /// Lets nobody read the records of what is installed next.
+    pub(crate) fn hide_records(&self) {
+        self.state().hidden = true;
     }
 
     /// What was run, by verb.
@@ -128,8 +140,21 @@ impl FakeHelm {
                     self.api.remove(&secret_path(&namespace, &name, *revision));
                 }
                 state.revisions.clear();
-                self.api.remove(&deployment_path(&namespace, &name));
-                Ok(String::new())
+                let deployment = deployment_path(&namespace, &name);
+                if !std::mem::take(&mut state.early) {
+                    self.api.remove(&deployment);
+                    return Ok(String::new());
+                }
+                self.api.change(&deployment, |live| {
+                    live["metadata"]["deletionTimestamp"] = json!("2026-11-30T08:00:00Z");
+                    live["metadata"]["finalizers"] = json!(["foregroundDeletion"]);
+                });
+                let complaint =
+                    format!("resource Deployment/{namespace}/{name} still exists. status: Terminating");
+                Err(failed(
+                    &verb,
+                    &format!("uninstallation completed with 1 error(s): {complaint}"),
+                ))
             }
             other => Err(failed(other, "unknown command")),
         }
@@ -169,6 +194,10 @@ impl FakeHelm {
         }
         state.revisions.insert(number, revision);
         self.store(state, name, namespace);
+        if std::mem::take(&mut state.hidden) {
+            self.api
+                .unserve(&format!("/api/v1/namespaces/{namespace}/secrets"));
+        }
         match failure {
             Some(words) => Err(failed("upgrade", &words)),
             None => Ok(String::new()),

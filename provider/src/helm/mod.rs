@@ -14,8 +14,10 @@ mod error;
 #[cfg(test)]
 mod fake;
 mod fingerprint;
+mod leaving;
 mod manifest;
 mod owner;
+mod places;
 mod readiness;
 mod record;
 mod registry;
@@ -33,6 +35,7 @@ pub(crate) use drift::drift_of;
 pub(crate) use error::HelmError;
 #[cfg(test)]
 pub(crate) use fake::FakeHelm;
+pub(crate) use leaving::leaving;
 pub(crate) use manifest::rendered;
 pub(crate) use owner::{Owner, RUN_LABEL};
 pub(crate) use readiness::{Readiness, readiness_of};

@@ -87,6 +87,11 @@ impl Record {
         Ok(Self { json })
     }
 
+    /// Stands for the record of a release that could not be read: nothing in it is known.
+    pub(crate) fn unread() -> Self {
+        Self { json: Value::Null }
+    }
+
     /// A record as a test wants it.
     #[cfg(test)]
     pub(crate) fn made_of(json: Value) -> Self {

@@ -162,7 +162,7 @@ fn report_readiness<M: Custom>(ctx: &Context<Joiner>, name: &str, wait: Duration
 }
 
 /// The diagnostics of a failed apply: each conflict at its attribute; what an outage has kept from being done.
-fn explain<M: Custom>(name: &str, error: &ClusterError) -> Diagnostics {
+pub(super) fn explain<M: Custom>(name: &str, error: &ClusterError) -> Diagnostics {
     let conflicts = match error {
         ClusterError::Conflict(conflicts) => conflicts,
         error if error.is_transient() => {

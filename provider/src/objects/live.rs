@@ -154,6 +154,25 @@ impl Target<'_> {
         Ok(applied.map(|Applied(object)| object))
     }
 
+    /// What the cluster would say to the object; `options` ask for a dry run. `is_new` refuses an object that is there and not ours.
+    pub(super) async fn try_out(
+        &self,
+        object: &Value,
+        options: &ApplyOptions,
+        is_new: bool,
+    ) -> Result<(), ClusterError> {
+        if is_new {
+            let cancel = CancellationToken::new();
+            let mut once = Waiting::new(Pace::QUICK, Duration::ZERO, &cancel);
+            self.check_existing(object, options, &mut once).await?;
+        }
+        self.objects()
+            .await?
+            .apply(self.name, object, options)
+            .await
+            .map(drop)
+    }
+
     /// Waits for the condition Ready.
     pub(crate) async fn wait_ready(
         &self,
@@ -260,48 +279,58 @@ impl Target<'_> {
         }
     }
 
-    /// What the cluster holds that may be in the way. What may not be read counts as absent: this only explains.
     async fn view(&self, object: Value, claims: Option<&str>) -> View {
         let claims = match claims {
-            Some(selector) => {
-                let kind = Kind::new("karpenter.sh", "v1", "NodeClaim", "nodeclaims");
-                self.look(kind, Some(selector)).await
-            }
+            Some(selector) => look(self.cluster, node_claims(), Some(selector)).await,
             None => Vec::new(),
         };
-        let (pods, budgets) = if claims.is_empty() {
-            (Vec::new(), Vec::new())
-        } else {
-            (
-                self.look(Kind::new("", "v1", "Pod", "pods"), None).await,
-                self.look(
-                    Kind::new("policy", "v1", "PodDisruptionBudget", "poddisruptionbudgets"),
-                    None,
-                )
-                .await,
-            )
-        };
-        let leases = self
-            .look(Kind::new("coordination.k8s.io", "v1", "Lease", "leases"), None)
-            .await;
-        let lease = leases
-            .into_iter()
-            .filter(|lease| lease["metadata"]["name"] == "karpenter-leader-election")
-            .max_by_key(|lease| lease["spec"]["renewTime"].as_str().map(str::to_owned));
-        View {
-            object,
-            claims,
-            pods,
-            budgets,
-            lease,
-        }
+        surroundings(self.cluster, object, claims).await
     }
+}
 
-    async fn look(&self, kind: Kind, labels: Option<&str>) -> Vec<Value> {
-        match Objects::all(self.cluster, kind).await {
-            Ok(objects) => objects.list(labels).await.unwrap_or_default(),
-            Err(_) => Vec::new(),
-        }
+/// The kind NodeClaim.
+pub(crate) fn node_claims() -> Kind {
+    Kind::new("karpenter.sh", "v1", "NodeClaim", "nodeclaims")
+}
+
+/// What the cluster holds that may be in the way of an object and its NodeClaims. What may not be read counts as absent: this only explains.
+pub(crate) async fn surroundings(cluster: &Cluster, object: Value, claims: Vec<Value>) -> View {
+    let (pods, budgets) = if claims.is_empty() {
+        (Vec::new(), Vec::new())
+    } else {
+        (
+            look(cluster, Kind::new("", "v1", "Pod", "pods"), None).await,
+            look(
+                cluster,
+                Kind::new("policy", "v1", "PodDisruptionBudget", "poddisruptionbudgets"),
+                None,
+            )
+            .await,
+        )
+    };
+    let leases = look(
+        cluster,
+        Kind::new("coordination.k8s.io", "v1", "Lease", "leases"),
+        None,
+    )
+    .await;
+    let lease = leases
+        .into_iter()
+        .filter(|lease| lease["metadata"]["name"] == "karpenter-leader-election")
+        .max_by_key(|lease| lease["spec"]["renewTime"].as_str().map(str::to_owned));
+    View {
+        object,
+        claims,
+        pods,
+        budgets,
+        lease,
+    }
+}
+
+async fn look(cluster: &Cluster, kind: Kind, labels: Option<&str>) -> Vec<Value> {
+    match Objects::all(cluster, kind).await {
+        Ok(objects) => objects.list(labels).await.unwrap_or_default(),
+        Err(_) => Vec::new(),
     }
 }
 

@@ -10,6 +10,8 @@ mod check;
 mod coverage;
 mod custom;
 mod delete;
+mod dry_run;
+mod foresee;
 mod identity;
 mod import;
 #[cfg(test)]
@@ -24,13 +26,16 @@ mod schema;
 mod tests;
 
 pub(crate) use apply::{create, update};
+pub(crate) use blockers::blockers;
 pub(crate) use check::check;
 pub(crate) use custom::{Common, Custom};
 #[cfg(test)]
 pub(crate) use custom::{Limits, Wait};
 pub(crate) use delete::delete;
+pub(crate) use foresee::{Foreseen, told};
 pub(crate) use identity::ObjectIdentity;
 pub(crate) use import::import;
+pub(crate) use live::{node_claims, surroundings};
 pub(crate) use plan::plan;
 pub(crate) use read::read;
 pub(crate) use schema::with_meaning;

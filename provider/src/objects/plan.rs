@@ -5,6 +5,7 @@
 //! again, and then the object is looked for: there, with the same uid, the plan becomes "no change"; otherwise it is applied anew.
 
 use super::custom::Custom;
+use super::dry_run;
 use super::identity::ObjectIdentity;
 use super::live::Target;
 use crate::provider::{Joiner, Part};
@@ -21,6 +22,11 @@ pub(crate) async fn plan<M: Custom>(
     let planned = plan.planned.common_mut();
     if planned.id.is_unknown() {
         planned.id = name.clone();
+    }
+    if (plan.changed || request.prior.is_none())
+        && let tfplugin::Configured::Ready(data) = ctx.provider()
+    {
+        dry_run::ask(ctx, data, &plan.planned, request.prior.is_none()).await?;
     }
     let Some(prior) = &request.prior else {
         plan.identity = ObjectIdentity::of(&name);

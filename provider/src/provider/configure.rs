@@ -1,5 +1,6 @@
 //! From the provider block to what resources get. Connects to nothing.
 
+use super::checks::Checks;
 use super::data::{Joiner, Part};
 use super::eks::EksCluster;
 use super::registries::registries;
@@ -75,7 +76,9 @@ impl Provider for JoinerProvider {
     }
 
     fn offers(&self) -> Offers<Joiner> {
-        crate::resources::offers()
+        crate::ephemeral::add(crate::functions::add(crate::data_sources::add(
+            crate::resources::offers(),
+        )))
     }
 }
 
@@ -222,6 +225,7 @@ pub(super) fn joiner(config: &Settings, reach: &Reach) -> Joiner {
         path => Part::Known(path.as_str().map(PathBuf::from)),
     };
     data.registries = registries(config);
+    data.checks = Checks::of(config.checks.known());
     data
 }
 
@@ -257,6 +261,7 @@ fn aws_settings(block: &AwsSettings) -> joiner_aws::Settings {
                 all: text(&endpoints.all),
                 ec2: text(&endpoints.ec2),
                 eks: text(&endpoints.eks),
+                events: text(&endpoints.events),
                 iam: text(&endpoints.iam),
                 pricing: text(&endpoints.pricing),
                 sqs: text(&endpoints.sqs),

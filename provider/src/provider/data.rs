@@ -1,9 +1,11 @@
 //! What resources get of the provider.
 
+use super::checks::Checks;
 use crate::cluster::{Cluster, Kind};
 use crate::helm::{self, HelmError, Program, Registries};
+use joiner_api::EC2NodeClass;
 use joiner_aws::Aws;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use tfplugin::Diagnostics;
@@ -35,10 +37,15 @@ pub(crate) struct Joiner {
     pub force_conflicts: bool,
     pub helm_path: Part<Option<PathBuf>>,
     pub registries: Part<Registries>,
+    pub checks: Checks,
     #[cfg(test)]
     pub fake_helm: Option<std::sync::Arc<helm::FakeHelm>>,
     /// Uids of the objects that were read in this process, by kind and name: a plan need not look again.
     seen: Mutex<HashMap<(String, String), Option<String>>>,
+    /// The node classes that were planned in this process and are wholly known, by name.
+    classes: Mutex<HashMap<String, EC2NodeClass>>,
+    /// The zones of their subnets, where the account told them.
+    zones: Mutex<HashMap<String, BTreeSet<String>>>,
 }
 
 impl Joiner {
@@ -51,9 +58,12 @@ impl Joiner {
             force_conflicts: false,
             helm_path: Part::Known(None),
             registries: Part::Known(Registries::default()),
+            checks: Checks::default(),
             #[cfg(test)]
             fake_helm: None,
             seen: Mutex::default(),
+            classes: Mutex::default(),
+            zones: Mutex::default(),
         }
     }
 
@@ -120,6 +130,31 @@ impl Joiner {
     pub(crate) fn saw(&self, kind: &Kind, name: &str, uid: Option<&str>) {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         seen.insert((kind.kind().to_owned(), name.to_owned()), uid.map(str::to_owned));
+    }
+
+    /// Keeps a planned node class in mind, for the pools that are planned after it.
+    pub(crate) fn planned_class(&self, class: EC2NodeClass) {
+        let name = class.metadata.name.clone().unwrap_or_default();
+        let mut classes = self.classes.lock().unwrap_or_else(PoisonError::into_inner);
+        classes.insert(name, class);
+    }
+
+    /// Keeps in mind in which zones a planned node class has subnets.
+    pub(crate) fn found_zones(&self, class: &str, found: BTreeSet<String>) {
+        let mut zones = self.zones.lock().unwrap_or_else(PoisonError::into_inner);
+        zones.insert(class.to_owned(), found);
+    }
+
+    /// The zones in which a node class has subnets, if the account was asked for it before.
+    pub(crate) fn zones(&self, class: &str) -> Option<BTreeSet<String>> {
+        let zones = self.zones.lock().unwrap_or_else(PoisonError::into_inner);
+        zones.get(class).cloned()
+    }
+
+    /// The node class of this name, if it was planned before.
+    pub(crate) fn class(&self, name: &str) -> Option<EC2NodeClass> {
+        let classes = self.classes.lock().unwrap_or_else(PoisonError::into_inner);
+        classes.get(name).cloned()
     }
 
     /// Whether an object was read in this process.

@@ -1,7 +1,8 @@
 //! The provider block.
 
+use super::checks::Level;
 use std::collections::BTreeMap;
-use tfplugin::validate::not_empty;
+use tfplugin::validate::{not_empty, one_of};
 use tfplugin::{Field, Model};
 
 /// Joiner creates what a cluster needs to give its own pods nodes: the controller's IAM role, its Helm release, EC2NodeClasses and
@@ -34,6 +35,24 @@ pub(crate) struct Settings {
     /// is read.
     #[tf(validate = not_empty)]
     pub registry_config_path: Field<String>,
+    /// How seriously a plan takes what it finds beyond the rules of the API: `error`, `warning` or `off`.
+    pub checks: Field<ChecksSettings>,
+}
+
+/// How seriously a plan takes what it finds, by what tells it.
+#[derive(Clone, Debug, Default, PartialEq, Model)]
+pub(crate) struct ChecksSettings {
+    /// What the built-in catalogue of instance types and the controller's own judgement tell, without a network: values that no type has,
+    /// limits that no node fits into, budgets that never open, user data for another image (default `error`). Doubts are warnings always.
+    #[tf(validate = one_of(&Level::WORDS))]
+    pub catalogue: Field<String>,
+    /// What the account tells, when credentials are at hand and the cluster is known: subnets, security groups, images, instance profiles
+    /// that are not there, zones without a subnet (default `warning`).
+    #[tf(validate = one_of(&Level::WORDS))]
+    pub account: Field<String>,
+    /// What the cluster tells, by a dry run of each change (default `off`: the apply asks it anyway).
+    #[tf(validate = one_of(&Level::WORDS))]
+    pub cluster: Field<String>,
 }
 
 /// An OCI registry that charts are pulled from.
@@ -148,6 +167,8 @@ pub(crate) struct EndpointSettings {
     pub ec2: Field<String>,
     /// Of EKS.
     pub eks: Field<String>,
+    /// Of EventBridge.
+    pub events: Field<String>,
     /// Of IAM.
     pub iam: Field<String>,
     /// Of the price list.

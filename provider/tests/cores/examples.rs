@@ -71,7 +71,16 @@ async fn every_example_is_formatted_and_valid() -> Result<()> {
         imports.push_str(&example(&format!("{folder}/import-by-string-id.tf"))?);
         example(&format!("{folder}/import-by-identity.tf"))?;
     }
+    let mut sources = example("provider/provider.tf")?;
+    for entry in fs::read_dir(root().join("examples/data-sources"))? {
+        let name = entry?.file_name();
+        sources.push_str(&example(&format!(
+            "data-sources/{}/data-source.tf",
+            name.to_string_lossy()
+        ))?);
+    }
     let whole = [
+        ("data-sources", alone(&sources)?),
         ("resources", alone(&format!("{resources}{imports}"))?),
         ("eks", alone(&example("eks/main.tf")?)?),
     ];

@@ -24,6 +24,28 @@ resource "joiner_irsa_role" "this" {{
   oidc_provider_arn = {oidc_provider_arn:?}
 }}
 
+resource "joiner_pod_identity_role" "this" {{
+  name         = "imports-controller"
+  cluster_name = "imports"
+}}
+
+resource "joiner_node_role" "this" {{
+  name                    = "imports-nodes"
+  cluster_name            = "imports"
+  create_instance_profile = true
+}}
+
+resource "joiner_interruption_queue" "this" {{
+  name             = "imports"
+  rule_name_prefix = "imports-rules"
+}}
+
+resource "joiner_crds" "this" {{}}
+
+resource "joiner_teardown" "this" {{
+  cluster_name = "imports"
+}}
+
 resource "joiner_helm_release" "this" {{
   name      = "joiner"
   namespace = "kube-system"
@@ -68,7 +90,12 @@ resource "joiner_node_overlay" "this" {{
     )
 }
 
-const IDS: [(&str, &str); 5] = [
+const IDS: [(&str, &str); 10] = [
+    ("joiner_pod_identity_role", "imports-controller"),
+    ("joiner_node_role", "imports-nodes"),
+    ("joiner_interruption_queue", "imports"),
+    ("joiner_crds", "crds"),
+    ("joiner_teardown", "imports"),
     ("joiner_irsa_role", "imports-joiner"),
     ("joiner_helm_release", "kube-system/joiner"),
     ("joiner_ec2_node_class", "imported"),
@@ -76,7 +103,18 @@ const IDS: [(&str, &str); 5] = [
     ("joiner_node_overlay", "imported"),
 ];
 
-const IDENTITIES: [(&str, &str); 5] = [
+const IDENTITIES: [(&str, &str); 10] = [
+    ("joiner_pod_identity_role", r#"{ name = "imports-controller" }"#),
+    (
+        "joiner_node_role",
+        r#"{ name = "imports-nodes", account_id = "123456789012" }"#,
+    ),
+    (
+        "joiner_interruption_queue",
+        r#"{ name = "imports", account_id = "123456789012", region = "us-west-2" }"#,
+    ),
+    ("joiner_crds", r#"{ name = "crds" }"#),
+    ("joiner_teardown", r#"{ cluster_name = "imports" }"#),
     (
         "joiner_irsa_role",
         r#"{ name = "imports-joiner", account_id = "123456789012" }"#,
@@ -131,7 +169,7 @@ async fn what_exists_is_imported_in_every_way() -> Result<()> {
         let by_id = Workspace::with(&cloud, kind, "blocks", &format!("{whole}{}", blocks("id", &ids)))?;
         let text = by_id.apply(&[])?;
         ensure!(
-            is_told(&text, "5 imported, 0 added") && is_told(&text, "0 destroyed"),
+            is_told(&text, "10 imported, 0 added") && is_told(&text, "0 destroyed"),
             "{kind:?}: {text}"
         );
         by_id.plan_is_empty()?;
@@ -152,7 +190,7 @@ async fn what_exists_is_imported_in_every_way() -> Result<()> {
         let written = fs::read_to_string(generated.file("generated.tf"))?;
         let text = generated.apply(&[]).with_context(|| written.clone())?;
         ensure!(
-            is_told(&text, "5 imported, 0 added") && is_told(&text, "0 destroyed"),
+            is_told(&text, "10 imported, 0 added") && is_told(&text, "0 destroyed"),
             "{kind:?}: {text}\n{written}"
         );
         // Cores write [] for a list that is sensitive, though it is null.
@@ -171,7 +209,7 @@ async fn what_exists_is_imported_in_every_way() -> Result<()> {
     let by_identity = format!("{whole}{}", blocks("identity", &IDENTITIES));
     let workspace = Workspace::with(&cloud, CoreKind::OpenTofu, "identity", &by_identity)?;
     let text = workspace.apply(&[])?;
-    ensure!(is_told(&text, "5 imported, 0 added"), "{text}");
+    ensure!(is_told(&text, "10 imported, 0 added"), "{text}");
     workspace.plan_is_empty()?;
     // What does not exist.
     let missing = format!("{HEAD}{PROVIDER}import {{\n  to = joiner_node_pool.this\n  id = \"nobody\"\n}}\n");

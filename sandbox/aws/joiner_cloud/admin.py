@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 from urllib.parse import parse_qsl, unquote
 
-from . import clusters, events, leftovers
+from . import clusters, events, leftovers, pod_identity
 from .ec2.instances import mark_shutting_down
 from .errors import AwsError
 from .feed import instances
@@ -27,6 +27,9 @@ def answer(world: World, environ: dict[str, Any]) -> Answer:
             return _health(world)
         if not world.ready.wait(60):
             raise AwsError("Starting", world.broken or "the sandbox is still starting", 503)
+        if (method, path) == ("GET", "pod-identity"):
+            with world.lock:
+                return _json(200, pod_identity.credentials(world, environ.get("HTTP_AUTHORIZATION", "")))
         head, _, rest = path.partition("/")
         route = ROUTES.get((method, head))
         if route is None:

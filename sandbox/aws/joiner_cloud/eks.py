@@ -8,7 +8,7 @@ import uuid
 from typing import Any
 from urllib.parse import unquote
 
-from . import ACCOUNT_ID
+from . import ACCOUNT_ID, network
 from .call import Call
 from .clusters import Cluster
 from .errors import AwsError
@@ -30,6 +30,7 @@ _ROUTES = [
     ("GET", "/clusters/{name}/pod-identity-associations", "ListPodIdentityAssociations"),
     ("POST", "/clusters/{name}/pod-identity-associations", "CreatePodIdentityAssociation"),
     ("GET", "/clusters/{name}/pod-identity-associations/{id}", "DescribePodIdentityAssociation"),
+    ("POST", "/clusters/{name}/pod-identity-associations/{id}", "UpdatePodIdentityAssociation"),
     ("DELETE", "/clusters/{name}/pod-identity-associations/{id}", "DeletePodIdentityAssociation"),
     ("GET", "/clusters/{name}/addons", "ListAddons"),
 ]
@@ -109,6 +110,10 @@ def create_entry(world: World, call: Call) -> dict[str, Any]:
     if not principal.startswith("arn:"):
         raise AwsError(
             "InvalidParameterException", f"The specified principalArn is invalid: invalid principal '{principal}'"
+        )
+    if ":role/" in principal and not any(r.arn == principal for r in network.iam().roles.values()):
+        raise AwsError(
+            "InvalidParameterException", "The specified principalArn is invalid: invalid principal. (no such role)"
         )
     if principal in cluster.access:
         raise AwsError(
@@ -194,12 +199,24 @@ def list_policies(world: World, call: Call) -> dict[str, Any]:
     }
 
 
+def _check_role(arn: str) -> None:
+    """EKS takes only roles that are there and that trust its pods."""
+    role = next((r for r in network.iam().roles.values() if r.arn == arn), None)
+    if role is None:
+        raise AwsError("InvalidParameterException", "Role provided in the request does not exist.")
+    if "pods.eks.amazonaws.com" not in (role.assume_role_policy_document or ""):
+        raise AwsError(
+            "InvalidParameterException", "Trust policy of role does not allow pods.eks.amazonaws.com to assume it."
+        )
+
+
 @action("eks", "CreatePodIdentityAssociation")
 def create_identity(world: World, call: Call) -> dict[str, Any]:
     cluster, params = _cluster(world, call), call.params
     for name in ("namespace", "serviceAccount", "roleArn"):
         if not params.get(name):
             raise AwsError("InvalidParameterException", f"{name} is missing")
+    _check_role(params["roleArn"])
     for known in cluster.identities.values():
         if (known["namespace"], known["serviceAccount"]) == (params["namespace"], params["serviceAccount"]):
             raise AwsError("ResourceInUseException", f"Association already exists: {known['associationId']}", 409)
@@ -226,6 +243,16 @@ def describe_identity(world: World, call: Call) -> dict[str, Any]:
     return {"association": _identity(_cluster(world, call), call)}
 
 
+@action("eks", "UpdatePodIdentityAssociation")
+def update_identity(world: World, call: Call) -> dict[str, Any]:
+    association = _identity(_cluster(world, call), call)
+    if call.params.get("roleArn"):
+        _check_role(call.params["roleArn"])
+        association["roleArn"] = call.params["roleArn"]
+    association["modifiedAt"] = time.time()
+    return {"association": association}
+
+
 @action("eks", "DeletePodIdentityAssociation")
 def delete_identity(world: World, call: Call) -> dict[str, Any]:
     cluster = _cluster(world, call)
@@ -237,7 +264,11 @@ def delete_identity(world: World, call: Call) -> dict[str, Any]:
 @action("eks", "ListPodIdentityAssociations")
 def list_identities(world: World, call: Call) -> dict[str, Any]:
     names = ("clusterName", "namespace", "serviceAccount", "associationArn", "associationId")
-    return {"associations": [{k: a[k] for k in names} for a in _cluster(world, call).identities.values()]}
+    wanted = {k: v for k in ("namespace", "serviceAccount") if (v := call.params.get(k))}
+    found = [
+        a for a in _cluster(world, call).identities.values() if all(a[key] == value for key, value in wanted.items())
+    ]
+    return {"associations": [{k: a[k] for k in names} for a in found]}
 
 
 @action("eks", "ListAddons")

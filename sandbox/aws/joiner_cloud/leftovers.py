@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import network
+from . import ACCOUNT_ID, network
 from .world import World
 
 OWNED = "kubernetes.io/cluster/"
@@ -48,7 +48,36 @@ def of(world: World, cluster: str | None) -> dict[str, Any]:
         if ":aws:policy/" not in p.arn
         and (cluster is None or cluster in p.name or _ours(_tags(p.tags), cluster, False))
     ]
+    out |= _interruption(world, cluster)
     return {"cluster": cluster, "count": sum(map(len, out.values())), **out}
+
+
+def _interruption(world: World, cluster: str | None) -> dict[str, list[dict[str, Any]]]:
+    """Queues and rules that bear our mark, and the cluster's associations and node entries."""
+    from moto.events.models import events_backends
+    from moto.sqs.models import sqs_backends
+
+    region = world.settings.region
+    queues = sqs_backends[ACCOUNT_ID][region].queues.values()
+    events = events_backends[ACCOUNT_ID][region]
+    rules = [
+        (r.name, {t["Key"]: t["Value"] for t in events.tagger.list_tags_for_resource(r.arn)["Tags"]})
+        for r in events.describe_event_bus("default").rules.values()
+    ]
+    clusters = [c for c in world.clusters.values() if cluster in (None, c.name)]
+    return {
+        "queues": [_row(q.name, dict(q.tags or {})) for q in queues if _ours(dict(q.tags or {}), None, False)],
+        "rules": [_row(name, tags) for name, tags in rules if _ours(tags, None, False)],
+        "podIdentityAssociations": [
+            _row(i["associationId"], i["tags"], roleArn=i["roleArn"]) for c in clusters for i in c.identities.values()
+        ],
+        "accessEntries": [
+            _row(principal, entry["tags"], type=entry["type"])
+            for c in clusters
+            for principal, entry in c.access.items()
+            if _ours(entry["tags"], None, False)
+        ],
+    }
 
 
 def _row(identity: str, tags: dict[str, str], **more: Any) -> dict[str, Any]:

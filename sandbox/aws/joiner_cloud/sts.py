@@ -21,14 +21,14 @@ def get_caller_identity(world: World, call: Call) -> dict[str, Any]:
     return {"UserId": p.user_id, "Account": p.account, "Arn": p.arn}
 
 
-def _role(arn: str) -> Any:
+def role_of(arn: str) -> Any:
     for role in network.iam().roles.values():
         if role.arn == arn:
             return role
     return None
 
 
-def _session(world: World, call: Call, role: Any, name: str) -> dict[str, Any]:
+def session(world: World, call: Call, role: Any, name: str) -> dict[str, Any]:
     params = call.params
     if not SESSION.fullmatch(name):
         raise AwsError("ValidationError", f"'{name}' is no role session name: 2 to 64 of [\\w+=,.@-] are expected")
@@ -51,7 +51,7 @@ def _session(world: World, call: Call, role: Any, name: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _trusts(role: Any, action_name: str, kind: str, names: list[str], context: policy.Context) -> bool:
+def trusts(role: Any, action_name: str, kind: str, names: list[str], context: policy.Context) -> bool:
     """Whether the role's trust policy lets these principals assume it in this context."""
     allowed = False
     for statement in policy.parse(role.assume_role_policy_document or ""):
@@ -90,14 +90,14 @@ def with_web_identity(world: World, call: Call) -> dict[str, Any]:
             f"Incorrect token audience: {', '.join(map(str, audiences))}; the provider accepts {', '.join(provider.client_id_list)}",
         )
     refused = AwsError("AccessDenied", "Not authorized to perform sts:AssumeRoleWithWebIdentity", 403)
-    role = _role(params["RoleArn"])
+    role = role_of(params["RoleArn"])
     if role is None:
         raise refused
     subject = str(body.get("sub") or "")
     context: policy.Context = {f"{provider_name}:sub".lower(): subject, f"{provider_name}:aud".lower(): audiences}
-    if not _trusts(role, "sts:AssumeRoleWithWebIdentity", "Federated", [provider_arn], context):
+    if not trusts(role, "sts:AssumeRoleWithWebIdentity", "Federated", [provider_arn], context):
         raise refused
-    answer = _session(world, call, role, params["RoleSessionName"])
+    answer = session(world, call, role, params["RoleSessionName"])
     return {**answer, "SubjectFromWebIdentityToken": subject, "Audience": str(audiences[0]), "Provider": provider_arn}
 
 
@@ -107,7 +107,7 @@ def assume_role(world: World, call: Call) -> dict[str, Any]:
     for name in ("RoleArn", "RoleSessionName"):
         if not params.get(name):
             raise missing(name)
-    role = _role(params["RoleArn"])
+    role = role_of(params["RoleArn"])
     p = call.principal
     names = [p.arn, ACCOUNT_ID, f"arn:aws:iam::{ACCOUNT_ID}:root"]
     if p.kind == "role":
@@ -116,13 +116,13 @@ def assume_role(world: World, call: Call) -> dict[str, Any]:
     context: policy.Context = {"aws:principalarn": p.arn}
     if params.get("ExternalId"):
         context["sts:externalid"] = params["ExternalId"]
-    if role is None or not _trusts(role, "sts:AssumeRole", "AWS", names, context):
+    if role is None or not trusts(role, "sts:AssumeRole", "AWS", names, context):
         raise AwsError(
             "AccessDenied",
             f"User: {p.arn} is not authorized to perform: sts:AssumeRole on resource: {params['RoleArn']}",
             403,
         )
-    return _session(world, call, role, params["RoleSessionName"])
+    return session(world, call, role, params["RoleSessionName"])
 
 
 @action("sts", "GetSessionToken")

@@ -193,6 +193,49 @@ def test_access_entries(cluster: Cluster, cloud: Cloud) -> None:
     assert code(eks.describe_access_entry, clusterName=cluster.name, principalArn=role) == "ResourceNotFoundException"
 
 
+def test_access_entries_are_of_roles_that_are_there(cluster: Cluster, cloud: Cloud) -> None:
+    eks = cloud.client("eks")
+    nobody = "arn:aws:iam::123456789012:role/nobody"
+    assert (
+        code(eks.create_access_entry, clusterName=cluster.name, principalArn=nobody, type="EC2_LINUX")
+        == "InvalidParameterException"
+    )
+
+
+def test_pod_identity(cluster: Cluster, cloud: Cloud) -> None:
+    eks, iam = cloud.client("eks"), cloud.client("iam")
+    trust = {
+        "Version": "2012-10-17",
+        "Statement": [
+            {
+                "Effect": "Allow",
+                "Action": ["sts:AssumeRole", "sts:TagSession"],
+                "Principal": {"Service": "pods.eks.amazonaws.com"},
+            }
+        ],
+    }
+    role, other = (
+        iam.create_role(RoleName=f"{cluster.name}-{n}", AssumeRolePolicyDocument=json.dumps(trust))["Role"]["Arn"]
+        for n in ("a", "b")
+    )
+    account = {"clusterName": cluster.name, "namespace": "kube-system", "serviceAccount": "joiner"}
+    wrong = cluster.info["nodeRoleArn"]
+    assert code(eks.create_pod_identity_association, **account, roleArn=wrong) == "InvalidParameterException"
+    made = eks.create_pod_identity_association(**account, roleArn=role)["association"]
+    assert code(eks.create_pod_identity_association, **account, roleArn=other) == "ResourceInUseException"
+    key = {"clusterName": cluster.name, "associationId": made["associationId"]}
+    assert eks.update_pod_identity_association(**key, roleArn=other)["association"]["roleArn"] == other
+    assert eks.describe_pod_identity_association(**key)["association"]["roleArn"] == other
+    found = eks.list_pod_identity_associations(clusterName=cluster.name, serviceAccount="joiner")["associations"]
+    assert [a["associationId"] for a in found] == [made["associationId"]]
+    assert not eks.list_pod_identity_associations(clusterName=cluster.name, namespace="x")["associations"]
+    assert cloud.admin("GET", f"leftovers?cluster={cluster.name}")["podIdentityAssociations"]
+    eks.delete_pod_identity_association(**key)
+    for name in ("a", "b"):
+        iam.delete_role(RoleName=f"{cluster.name}-{name}")
+    assert cloud.admin("GET", f"leftovers?cluster={cluster.name}")["count"] == 0
+
+
 def test_instance_profiles(cluster: Cluster, cloud: Cloud) -> None:
     iam, name = cloud.client("iam"), cluster.profile()
     found = iam.list_instance_profiles(PathPrefix=f"/karpenter/us-west-2/{cluster.name}/")["InstanceProfiles"]

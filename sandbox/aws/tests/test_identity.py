@@ -326,3 +326,47 @@ def _keys(irsa: Irsa) -> dict[str, str]:
         "aws_secret_access_key": c["SecretAccessKey"],
         "aws_session_token": c["SessionToken"],
     }
+
+
+def test_a_pod_gets_the_role_of_its_association(cloud: Cloud) -> None:
+    issuer = Issuer(f"https://127.0.0.1:6443/id/{time.monotonic_ns()}")
+    cluster = Cluster(cloud, oidcIssuer=issuer.url, jwks=issuer.jwks)
+    iam, eks = cloud.client("iam"), cloud.client("eks")
+    trust = {
+        "Version": "2012-10-17",
+        "Statement": [
+            {
+                "Effect": "Allow",
+                "Action": ["sts:AssumeRole", "sts:TagSession"],
+                "Principal": {"Service": "pods.eks.amazonaws.com"},
+            }
+        ],
+    }
+    name = f"{cluster.name}-pods"
+    role = iam.create_role(RoleName=name, AssumeRolePolicyDocument=json.dumps(trust))["Role"]["Arn"]
+
+    def ask(token: str) -> dict[str, Any]:
+        request = urllib.request.Request(f"{cloud.url}/_sandbox/pod-identity", headers={"Authorization": token})
+        with urllib.request.urlopen(request, timeout=20) as answer:
+            return json.load(answer)
+
+    token = issuer.token(aud=["pods.eks.amazonaws.com"])
+    with pytest.raises(urllib.error.HTTPError) as absent:
+        ask(token)
+    assert absent.value.code == 404
+    made = eks.create_pod_identity_association(
+        clusterName=cluster.name, namespace="kube-system", serviceAccount="karpenter", roleArn=role
+    )["association"]
+    keys = ask(token)
+    session = cloud.client(
+        "sts",
+        aws_access_key_id=keys["AccessKeyId"],
+        aws_secret_access_key=keys["SecretAccessKey"],
+        aws_session_token=keys["Token"],
+    )
+    assert f":assumed-role/{name}/" in session.get_caller_identity()["Arn"]
+    with pytest.raises(urllib.error.HTTPError) as foreign:
+        ask(issuer.token())
+    assert foreign.value.code == 400
+    eks.delete_pod_identity_association(clusterName=cluster.name, associationId=made["associationId"])
+    iam.delete_role(RoleName=name)

@@ -11,6 +11,7 @@ use nix::fcntl::Flock;
 use crate::error::{Error, Result};
 use crate::layout::{DEFAULT_NAME, Layout};
 use crate::model::{Cluster, ClusterSpec, PartState, PartStatus};
+use crate::process::identity::ProcessId;
 use crate::process::tail::{ending, last_lines};
 use crate::supervisor::{self, Settings};
 use crate::tools::{Event, Progress, Tools};
@@ -37,6 +38,8 @@ pub struct UpOptions {
     pub executable: PathBuf,
     /// The tools, from [`Tools::ensure`].
     pub tools: Tools,
+    /// The process with which the sandbox ends, such as a test; `None`: it runs until it is told to end.
+    pub owner: Option<ProcessId>,
 }
 
 impl UpOptions {
@@ -59,6 +62,7 @@ impl UpOptions {
             binaries: executable.parent().unwrap_or(Path::new("/")).to_path_buf(),
             executable,
             tools,
+            owner: None,
         })
     }
 }
@@ -129,6 +133,7 @@ fn spawn(options: &UpOptions) -> Result<Child> {
         region: options.region.clone(),
         aws_port: options.aws_port,
         binaries: options.binaries.clone(),
+        owner: options.owner,
     };
     let settings = serde_json::to_string(&settings).map_err(|error| Error::Refused(error.to_string()))?;
     let log = options.layout.log("supervisor");

@@ -9,37 +9,36 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// The addresses in use; clones share them.
 #[derive(Debug, Clone)]
 pub(super) struct Addresses {
-    /// Second byte of the addresses, so that sandboxes side by side do not share them.
-    net: u8,
-    used: Arc<Mutex<BTreeSet<u16>>>,
+    /// The middle bytes of the addresses: no two clusters on this machine share them.
+    net: [u8; 2],
+    used: Arc<Mutex<BTreeSet<u8>>>,
 }
 
 /// An address in use; free again when dropped.
 #[derive(Debug)]
 pub(super) struct Address {
     pub(super) ip: Ipv4Addr,
-    host: u16,
+    host: u8,
     addresses: Addresses,
 }
 
 impl Addresses {
-    /// The addresses of a cluster; `seed` (its API server's port) keeps clusters apart.
-    pub(super) fn new(seed: u16) -> Self {
+    /// The addresses of the cluster whose API server listens on `port`, which is above 1023: nobody else on this machine does.
+    pub(super) fn new(port: u16) -> Self {
         Self {
-            net: u8::try_from(seed % 250).unwrap_or(0) + 2,
+            net: port.to_be_bytes(),
             used: Arc::default(),
         }
     }
 
-    /// Takes the lowest free address; `None` when all 65 thousand are in use.
+    /// Takes the lowest free address; `None` when all 254 are in use, which is more than the pods that the nodes take.
     pub(super) fn take(&self) -> Option<Address> {
         let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
-        let host =
-            (1..u16::MAX).find(|host| host & 0xff != 0 && host & 0xff != 0xff && !used.contains(host))?;
+        let host = (1..u8::MAX).find(|host| !used.contains(host))?;
         used.insert(host);
-        let [high, low] = host.to_be_bytes();
+        let [high, low] = self.net;
         Some(Address {
-            ip: Ipv4Addr::new(127, self.net, high, low),
+            ip: Ipv4Addr::new(127, high, low, host),
             host,
             addresses: self.clone(),
         })
@@ -69,6 +68,12 @@ mod tests {
         let ip = first.ip;
         drop(first);
         assert_eq!(addresses.take().unwrap().ip, ip);
-        assert_ne!(Addresses::new(41_206).take().unwrap().ip, ip);
+    }
+
+    #[test]
+    fn clusters_side_by_side_share_none() {
+        let first = |port| Addresses::new(port).take().unwrap().ip;
+        let all: BTreeSet<Ipv4Addr> = (1024..=u16::MAX).map(first).collect();
+        assert_eq!(all.len(), usize::from(u16::MAX - 1023));
     }
 }

@@ -1,11 +1,12 @@
 //! How long a container waits before it is started again. Pure.
 //!
-//! As the kubelet does: the first restart is at once, then 10 s, doubling up to 5 minutes; a run of 10 minutes starts anew.
+//! As a kubelet does that has the gate `ReduceDefaultCrashLoopBackOffDecay`: the first restart is at once, then 1 s, doubling up to a
+//! minute; a run of 10 minutes starts anew.
 
 use std::time::Duration;
 
-const FIRST: Duration = Duration::from_secs(10);
-const LONGEST: Duration = Duration::from_secs(300);
+const FIRST: Duration = Duration::from_secs(1);
+const LONGEST: Duration = Duration::from_secs(60);
 const GOOD_RUN: Duration = Duration::from_secs(600);
 
 /// The waits of one container.
@@ -39,7 +40,7 @@ mod tests {
         let mut backoff = Backoff::default();
         let short = Duration::from_secs(1);
         let waits: Vec<u64> = (0..8).map(|_| backoff.after(short).as_secs()).collect();
-        assert_eq!(waits, [0, 10, 20, 40, 80, 160, 300, 300]);
+        assert_eq!(waits, [0, 1, 2, 4, 8, 16, 32, 60]);
         assert_eq!(backoff.after(Duration::from_secs(601)), Duration::ZERO);
         assert_eq!(backoff.after(short), FIRST);
     }

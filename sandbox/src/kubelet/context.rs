@@ -13,7 +13,7 @@ use super::node::Machine;
 use crate::layout::ClusterLayout;
 use crate::model::Cluster;
 use crate::process::spawn::Spawner;
-use crate::supervisor::Supervisor;
+use crate::supervisor::{Emulator, Supervisor};
 
 /// The node's surroundings.
 pub(super) struct Context {
@@ -29,6 +29,9 @@ pub(super) struct Context {
     pub(super) ca: PathBuf,
     pub(super) endpoint: String,
     pub(super) aws_endpoint: String,
+    pub(super) emulator: Emulator,
+    /// Name of the cluster.
+    pub(super) cluster: String,
     pub(super) region: String,
 }
 
@@ -61,6 +64,8 @@ impl Context {
             ca: layout.pki("ca.crt"),
             endpoint: cluster.endpoint.clone(),
             aws_endpoint: supervisor.emulator.url(),
+            emulator: supervisor.emulator.clone(),
+            cluster: cluster.name.clone(),
             region: region.to_owned(),
         }
     }

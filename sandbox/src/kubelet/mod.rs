@@ -21,6 +21,7 @@ mod irsa;
 mod logs;
 mod mounts;
 pub(crate) mod node;
+mod pod_identity;
 mod prepare;
 mod probe;
 pub(crate) mod quantity;

@@ -12,7 +12,7 @@ use super::context::Context;
 use super::fields::Facts;
 use super::irsa::{self, WebIdentity};
 use super::token::Wanted;
-use super::{address::Address, mounts, node, sources, token, volumes};
+use super::{address::Address, mounts, node, pod_identity, sources, token, volumes};
 use crate::control_plane::kubeconfig;
 use crate::supervisor::write_whole;
 
@@ -74,6 +74,18 @@ pub(super) async fn prepare(context: &Context, pod: &Pod, address: Arc<Address>)
             expiration: identity.expiration,
             file,
         });
+    } else if has_pod_identity(context, pod).await {
+        let file = token::file(&folder.join("pod-identity"), "token");
+        given.extend(pod_identity::environment(
+            &file,
+            &context.aws_endpoint,
+            &context.region,
+        ));
+        wanted.push(Wanted {
+            audience: Some(pod_identity::AUDIENCE.to_owned()),
+            expiration: pod_identity::LIFE,
+            file,
+        });
     }
     let mut tokens = Vec::new();
     for token in wanted {
@@ -122,13 +134,30 @@ fn write_kubeconfig(
     Ok(Some(path))
 }
 
-async fn web_identity(context: &Context, pod: &Pod) -> Result<Option<WebIdentity>, String> {
+/// Whether the pod's service account is associated with a role. When EKS does not tell, as when it fails a pod starts without.
+async fn has_pod_identity(context: &Context, pod: &Pod) -> bool {
     let namespace = pod.metadata.namespace.as_deref().unwrap_or("default");
-    let name = pod
-        .spec
+    let account = service_account(pod);
+    let path = pod_identity::path(&context.cluster, namespace, account);
+    match crate::aws::get(&context.emulator, "eks", &path).await {
+        Ok(list) => pod_identity::is_associated(&list, namespace, account),
+        Err(error) => {
+            tracing::warn!(%error, pod = ?pod.metadata.name, "EKS does not tell the pod identity associations");
+            false
+        }
+    }
+}
+
+fn service_account(pod: &Pod) -> &str {
+    pod.spec
         .as_ref()
         .and_then(|spec| spec.service_account_name.as_deref())
-        .unwrap_or("default");
+        .unwrap_or("default")
+}
+
+async fn web_identity(context: &Context, pod: &Pod) -> Result<Option<WebIdentity>, String> {
+    let namespace = pod.metadata.namespace.as_deref().unwrap_or("default");
+    let name = service_account(pod);
     let accounts = Api::<ServiceAccount>::namespaced(context.client.clone(), namespace);
     let account = accounts.get_opt(name).await.map_err(|error| error.to_string())?;
     let Some(account) = account else {

@@ -26,6 +26,9 @@ use crate::process::spawn::Spawner;
 /// The hidden first argument: `<binary> __joiner-supervise <settings as JSON>`.
 pub(crate) const WORD: &str = "__joiner-supervise";
 
+/// How often it is looked whether the owner is there.
+const LOOK: Duration = Duration::from_secs(1);
+
 /// The supervisor's state, shared by its requests.
 #[derive(Debug)]
 pub(crate) struct Supervisor {
@@ -118,7 +121,11 @@ async fn serve(settings: Settings) -> Result<()> {
         .with_graceful_shutdown(async move { stop.cancelled().await })
         .into_future();
     let served = tokio::spawn(served);
-    until_told(&supervisor.stop).await;
+    let owner = supervisor.settings.owner;
+    tokio::select! {
+        () = until_told(&supervisor.stop) => {}
+        () = until_gone(owner) => supervisor.stop.cancel(),
+    }
     tracing::info!("ending");
     starting.abort();
     end(&supervisor).await;
@@ -141,6 +148,17 @@ async fn until_told(stop: &CancellationToken) {
         _ = term.recv() => stop.cancel(),
         _ = interrupt.recv() => stop.cancel(),
     }
+}
+
+/// Waits until the owner has ended; for ever where there is none.
+async fn until_gone(owner: Option<ProcessId>) {
+    let Some(owner) = owner else {
+        return std::future::pending().await;
+    };
+    while owner.is_alive() {
+        tokio::time::sleep(LOOK).await;
+    }
+    tracing::info!("the owner has ended");
 }
 
 async fn end(supervisor: &Arc<Supervisor>) {

@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::process::identity::ProcessId;
+
 /// The settings, passed as JSON in the supervisor's argument.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -25,6 +27,8 @@ pub(crate) struct Settings {
     pub(crate) aws_port: Option<u16>,
     /// Where the programs of `joiner/<name>` images lie, as `joiner-<name>`.
     pub(crate) binaries: PathBuf,
+    /// The process with which the sandbox ends; none when it outlives everybody.
+    pub(crate) owner: Option<ProcessId>,
 }
 
 impl Settings {

@@ -16,7 +16,9 @@ pub use catalogue::{GoTool, Group};
 pub use progress::{Event, Progress};
 
 use std::env;
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
+use std::thread;
 
 use crate::error::Result;
 use crate::layout;
@@ -94,12 +96,20 @@ impl Tools {
             let _turn = lock::acquire(&cache, progress)?;
             // Both before the first build: nobody wants to learn after ten minutes that something is missing.
             let (go, python) = (tools.go_for(wanted)?, tools.python_for()?);
-            if let Some(go) = go {
-                build_go(&go, &tools, wanted, &cache, progress)?;
-            }
-            if let Some(python) = python {
-                python::environment(&python, &cache, progress)?;
-            }
+            // Beside each other: the environment mostly waits for downloads.
+            thread::scope(|scope| {
+                let emulator = python.map(|python| {
+                    scope.spawn({
+                        let cache = &cache;
+                        move || python::environment(&python, cache, progress)
+                    })
+                });
+                let programs = go.map_or(Ok(()), |go| build_go(&go, &tools, wanted, &cache, progress));
+                let emulator = emulator.map_or(Ok(()), |thread| {
+                    thread.join().unwrap_or_else(|panic| resume_unwind(panic))
+                });
+                programs.and(emulator)
+            })?;
         }
         if env::var_os("JOINER_EMULATOR").is_none() {
             python::unpack_package(&tools.emulator)?;

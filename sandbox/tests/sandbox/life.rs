@@ -1,8 +1,10 @@
 //! A sandbox's life: it starts, is found again, tells about a crashed part, and ends without a trace.
 
+use std::process::Command;
 use std::time::Duration;
 
 use crate::support::{Place, eventually, processes_of};
+use joiner_sandbox::process::identity::ProcessId;
 use joiner_sandbox::tools::progress::Quiet;
 use joiner_sandbox::{ClusterSpec, Error, PartState, Sandbox, status, up};
 
@@ -47,6 +49,23 @@ async fn a_sandbox_from_start_to_end() {
     assert_eq!(processes_of(layout.dir()), Vec::<String>::new());
     assert!(status(&layout).await.unwrap().parts.is_empty());
     assert!(matches!(Sandbox::open(layout), Err(Error::NotRunning { .. })));
+}
+
+#[tokio::test]
+async fn a_sandbox_ends_with_its_owner() {
+    let place = Place::new();
+    let mut owner = Command::new("sleep").arg("600").spawn().unwrap();
+    let mut options = place.options().await;
+    options.cluster = None;
+    options.owner = ProcessId::of(owner.id().cast_signed());
+    let sandbox = up(options, &Quiet).await.unwrap();
+    assert!(sandbox.record().supervisor.is_alive());
+    owner.kill().unwrap();
+    owner.wait().unwrap();
+    eventually("nothing of it runs", Duration::from_secs(60), || async {
+        processes_of(place.layout().dir()).is_empty().then_some(())
+    })
+    .await;
 }
 
 async fn a_second_cluster_is_fresh(sandbox: &Sandbox) {

@@ -93,6 +93,35 @@ pub fn facts(region: &str) -> Result<Facts, UnknownRegion> {
     })
 }
 
+/// Every type of every region, in one zone whose name no region has: for questions that are asked for no region.
+pub fn everywhere() -> Facts {
+    let anywhere = Text::from(ANYWHERE);
+    let mut texts = Interner::default();
+    let mut types = BTreeMap::new();
+    let mut on_demand = BTreeMap::new();
+    let mut spot: BTreeMap<Text, BTreeMap<Text, Price>> = BTreeMap::new();
+    for row in lines("type") {
+        let Some((mut kind, price)) = type_facts(row, &mut texts) else {
+            continue;
+        };
+        kind.zones = BTreeSet::from([anywhere.clone()]);
+        on_demand.insert(kind.name.clone(), price);
+        if kind.spot {
+            spot.insert(kind.name.clone(), BTreeMap::from([(anywhere.clone(), price)]));
+        }
+        types.insert(kind.name.clone(), kind);
+    }
+    Facts {
+        region: ANYWHERE.into(),
+        types,
+        zones: BTreeMap::from([(anywhere.clone(), anywhere)]),
+        prices: PriceBook::new(on_demand, spot),
+    }
+}
+
+/// The one region and zone of [`everywhere`].
+const ANYWHERE: &str = "anywhere";
+
 fn lines(kind: &'static str) -> impl Iterator<Item = &'static str> {
     FILE.lines()
         .filter_map(move |line| line.strip_prefix(kind)?.strip_prefix(' '))

@@ -3,7 +3,7 @@
 use super::{document, from_iam_tags, iam_tags};
 use crate::connect::Aws;
 use crate::error::{Error, Named, found};
-use crate::tags::Tags;
+use crate::tags::{Tags, changes};
 use aws_sdk_iam::types as iam;
 
 const GET: &str = "iam:GetRole";
@@ -218,21 +218,6 @@ pub async fn set_role_tags(aws: &Aws, name: &str, current: &Tags, wanted: &Tags)
     Ok(())
 }
 
-fn changes(current: &Tags, wanted: &Tags) -> (Tags, Vec<String>) {
-    let add = wanted
-        .iter()
-        .filter(|(key, value)| current.get(*key) != Some(value))
-        .map(|(key, value)| (key.clone(), value.clone()))
-        .collect();
-    // Tags under aws: are Amazon's and cannot be removed.
-    let remove = current
-        .keys()
-        .filter(|key| !wanted.contains_key(*key) && !key.starts_with("aws:"))
-        .cloned()
-        .collect();
-    (add, remove)
-}
-
 fn role(answer: &iam::Role) -> Role {
     Role {
         name: answer.role_name().to_owned(),
@@ -247,28 +232,5 @@ fn role(answer: &iam::Role) -> Role {
             .map(str::to_owned),
         max_session_seconds: answer.max_session_duration().unwrap_or(3600),
         tags: from_iam_tags(answer.tags()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn tags(pairs: &[(&str, &str)]) -> Tags {
-        pairs
-            .iter()
-            .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
-            .collect()
-    }
-
-    #[test]
-    fn only_what_differs_is_changed() {
-        let current = tags(&[("a", "1"), ("b", "2"), ("c", "3"), ("aws:cf", "x")]);
-        let wanted = tags(&[("a", "1"), ("b", "9"), ("d", "4")]);
-        assert_eq!(
-            changes(&current, &wanted),
-            (tags(&[("b", "9"), ("d", "4")]), vec!["c".to_owned()])
-        );
-        assert_eq!(changes(&wanted, &wanted), (Tags::new(), Vec::new()));
     }
 }

@@ -43,7 +43,7 @@ impl Document {
 /// Operator, then key, then values: `{"StringEquals": {"aws:RequestedRegion": ["eu-central-1"]}}`.
 pub type Conditions = BTreeMap<String, BTreeMap<String, Vec<String>>>;
 
-/// One statement; all that Joiner writes allow.
+/// One statement.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct Statement {
@@ -74,6 +74,22 @@ impl Statement {
             resource: resources,
             condition: Conditions::new(),
         }
+    }
+
+    /// Denies `actions` on `resources`, whatever else allows them.
+    pub fn deny(sid: &str, actions: &[&str], resources: Vec<String>) -> Self {
+        Self {
+            effect: "Deny",
+            ..Self::allow(sid, actions, resources)
+        }
+    }
+
+    /// Speaks of these principals, in a policy of a resource: `kind` is `Service` or `AWS`.
+    #[must_use]
+    pub fn to(mut self, kind: &str, principals: &[&str]) -> Self {
+        let principals = principals.iter().map(|name| (*name).to_owned());
+        self.principal.insert(kind.to_owned(), principals.collect());
+        self
     }
 
     /// Allows a principal to take on the role that carries the policy.

@@ -12,6 +12,7 @@ use crate::resources::{ResourceName, Resources};
 use crate::schedule::{MAX_TYPES, NewClaim, Schedule};
 use crate::snapshot::{DaemonSet, MinValuesPolicy, Phase, Placement, Pod, Pool, Readiness, Snapshot};
 use crate::text::{Labels, Text};
+use crate::well_known;
 
 pub(super) fn check(
     snapshot: &Snapshot,
@@ -160,12 +161,14 @@ fn judge(
         for (offering, labels) in bought.filter(|(it, _)| it.available && it.suits(&claim.requirements)) {
             offered = true;
             verdict.price = verdict.price.min(offering.price);
-            let on_node = |key: &str| {
-                claim
+            let on_node = |key: &str| match key {
+                // A node takes pods once it has both.
+                well_known::REGISTERED | well_known::INITIALIZED => Some("true"),
+                _ => claim
                     .labels
                     .get(key)
                     .or_else(|| labels.get(key))
-                    .map(|value| &**value)
+                    .map(|value| &**value),
             };
             one_node(claim, pool, it, load, snapshot, &on_node, &mut verdict.problems);
         }

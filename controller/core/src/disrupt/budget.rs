@@ -76,6 +76,49 @@ pub fn check_schedule(schedule: &str) -> Result<(), InvalidSchedule> {
     parse(schedule).map(drop)
 }
 
+/// Over which part of the time a schedule's windows are open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Coverage {
+    /// Never: no date fits the schedule.
+    Never,
+    /// At times.
+    Sometimes,
+    /// Always: each window lasts until the next one opens.
+    Always,
+}
+
+/// How much of the time the windows of a budget are open, judged by the 400 that follow `from`. A schedule that cannot be read is open
+/// always, since it blocks its pool.
+pub fn coverage(window: &BudgetWindow, from: Timestamp) -> Coverage {
+    const LOOK: usize = 400;
+    let Ok(cron) = parse(&window.schedule) else {
+        return Coverage::Always;
+    };
+    let mut at = from.to_zoned(TimeZone::UTC);
+    let mut hits = Vec::with_capacity(LOOK);
+    while hits.len() < LOOK {
+        match cron.find_next_occurrence(&at, false) {
+            Ok(next) => {
+                hits.push(next.timestamp());
+                at = next;
+            }
+            Err(_) => break,
+        }
+    }
+    match hits.as_slice() {
+        [] => Coverage::Never,
+        [_] => Coverage::Sometimes,
+        hits => {
+            let closes = |pair: &[Timestamp]| pair[1].duration_since(pair[0]) > window.duration;
+            if hits.windows(2).any(closes) {
+                Coverage::Sometimes
+            } else {
+                Coverage::Always
+            }
+        }
+    }
+}
+
 fn counts(node: &Node) -> bool {
     node.phase() == Phase::Initialized
         && node
@@ -148,9 +191,29 @@ fn parse(schedule: &str) -> Result<Cron, InvalidSchedule> {
 
 #[cfg(test)]
 mod tests {
-    use super::{check_schedule, is_open};
+    use super::{Coverage, check_schedule, coverage, is_open};
     use crate::snapshot::BudgetWindow;
     use jiff::{SignedDuration, Timestamp};
+
+    #[test]
+    fn coverage_tells_how_much_of_the_time_windows_are_open() {
+        let from: Timestamp = "2026-01-01T00:00:00Z".parse().unwrap();
+        for (schedule, hours, want) in [
+            ("@daily", 24, Coverage::Always),
+            ("@daily", 23, Coverage::Sometimes),
+            ("@hourly", 1, Coverage::Always),
+            ("0 9 * * 1-5", 24, Coverage::Sometimes),
+            ("0 9 * * 1-5", 72, Coverage::Always),
+            ("0 0 30 2 *", 1, Coverage::Never),
+            ("0 0 29 2 *", 1, Coverage::Sometimes),
+        ] {
+            let window = BudgetWindow {
+                schedule: schedule.into(),
+                duration: SignedDuration::from_hours(hours),
+            };
+            assert_eq!(coverage(&window, from), want, "{schedule} {hours} h");
+        }
+    }
 
     #[test]
     fn a_window_is_open_for_its_duration_after_each_hit() {

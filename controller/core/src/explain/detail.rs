@@ -36,6 +36,11 @@ pub fn detail(misfit: &Misfit, pod: Option<&Pod>) -> Detail {
             String::new(),
             "create the pool anew once it is gone".into(),
         ),
+        Misfit::Contradiction { key, said } => (
+            format!("NodePool spec.template.spec.requirements[{key}]"),
+            String::new(),
+            format!("let labels and requirements of the pool go together: {said}"),
+        ),
         Misfit::Static { replicas } => (
             "NodePool spec.replicas".into(),
             replicas.to_string(),
@@ -54,6 +59,7 @@ pub fn detail(misfit: &Misfit, pod: Option<&Pod>) -> Detail {
         ),
         Misfit::Types {
             label,
+            offered,
             too_small,
             nearest,
             unavailable,
@@ -69,8 +75,11 @@ pub fn detail(misfit: &Misfit, pod: Option<&Pod>) -> Detail {
             ),
             (_, Some(label)) if *unavailable == 0 => (
                 path(label, pod),
-                String::new(),
-                format!("allow another value of {label}"),
+                offered.join(", "),
+                match offered.first() {
+                    Some(value) => format!("allow another value of {label}, such as {value}"),
+                    None => format!("allow another value of {label}"),
+                },
             ),
             _ => (
                 "NodePool spec.template.spec.requirements".into(),

@@ -52,6 +52,7 @@ fn field(placement: &Placement, misfit: &Misfit) -> String {
         Misfit::Unsupported { what } => unsupported(placement, what),
         Misfit::NotReady { .. } => "NodePool: status.conditions".to_owned(),
         Misfit::Deleting => "NodePool: metadata.deletionTimestamp".to_owned(),
+        Misfit::Contradiction { key, .. } => format!("NodePool: spec.template.spec.requirements[{key}]"),
         Misfit::Static { .. } => "NodePool: spec.replicas".to_owned(),
         Misfit::Taint { .. } => "spec.tolerations".to_owned(),
         Misfit::Label { conflict } => of_label(placement, conflict.key()),
@@ -150,6 +151,7 @@ fn nearest(misfit: &Misfit) -> String {
             nearest: Some(nearest),
             ..
         } => nearest.to_string(),
+        Misfit::Types { offered, .. } => offered.join(", "),
         Misfit::Limit {
             resource,
             used,

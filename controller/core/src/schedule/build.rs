@@ -15,7 +15,7 @@ use crate::launch::values_of;
 use crate::money::Price;
 use crate::requirements::{Absence, Requirement, Requirements, Values};
 use crate::resources::Resources;
-use crate::snapshot::{MinValuesPolicy, PodKey};
+use crate::snapshot::{MinValuesPolicy, PodKey, Pool};
 use crate::text::{Labels, Text};
 use crate::well_known;
 
@@ -134,14 +134,7 @@ fn list(round: &Round<'_, '_>, place: usize, at: usize, profile: usize) -> List 
         .map(|kind| &model.kinds[*kind].it.name)
         .filter(|name| keeps(name));
     requirements.add(Requirement::is_in(well_known::INSTANCE_TYPE, sorted.cloned()));
-    let mut annotations = pool.annotations.clone();
-    if !pool.hash.value.is_empty() {
-        annotations.insert("karpenter.sh/nodepool-hash".into(), pool.hash.value.clone());
-        annotations.insert(
-            "karpenter.sh/nodepool-hash-version".into(),
-            pool.hash.version.clone(),
-        );
-    }
+    let mut annotations = annotations(pool);
     if min_values_relaxed {
         annotations.insert("karpenter.sh/nodeclaim-min-values-relaxed".into(), "true".into());
     }
@@ -154,6 +147,19 @@ fn list(round: &Round<'_, '_>, place: usize, at: usize, profile: usize) -> List 
         daemons: daemons.unwrap_or_else(Resources::new),
         min_values_relaxed,
     }
+}
+
+/// The annotations of every claim of a pool.
+pub(super) fn annotations(pool: &Pool) -> Labels {
+    let mut annotations = pool.annotations.clone();
+    if !pool.hash.value.is_empty() {
+        annotations.insert("karpenter.sh/nodepool-hash".into(), pool.hash.value.clone());
+        annotations.insert(
+            "karpenter.sh/nodepool-hash-version".into(),
+            pool.hash.version.clone(),
+        );
+    }
+    annotations
 }
 
 /// The pool's requirements, narrowed on every label on which the claim differs from the pool's template.
@@ -190,7 +196,7 @@ fn reservation_label<'a>(mut types: impl Iterator<Item = &'a InstanceType>, id: 
 
 /// The labels of the claim: the pool's, every well-known one of which one value is left, and of the others a value that
 /// the requirements allow. Which one is the first, so that it is the same every time.
-fn labels(mut labels: Labels, requirements: &Requirements) -> Labels {
+pub(super) fn labels(mut labels: Labels, requirements: &Requirements) -> Labels {
     for requirement in requirements.iter() {
         let value = match well_known::is_well_known(requirement.key()) {
             true => requirement.single().cloned(),

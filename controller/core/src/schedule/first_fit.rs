@@ -111,17 +111,20 @@ fn plainly(round: &mut Round<'_, '_>, class: usize, level: usize, opening: Openi
         most: round.left(class),
         pin: None,
     };
+    // Devices are given out for one pod at a time.
+    let again = round.problem.classes[class].devices;
     let mut place = 0;
     while place < round.state.places.len() && round.left(class) > 0 {
         let ask = ask(round);
-        round.put(place, ask);
-        place += 1;
+        let count = round.put(place, ask);
+        place += usize::from(count == 0 || !again);
     }
     while opening == Opening::Allowed && round.left(class) > 0 {
-        let ask = ask(round);
-        if round.open(ask) == 0 {
+        if round.open(ask(round)) == 0 {
             return;
         }
+        let last = round.state.places.len() - 1;
+        while again && round.left(class) > 0 && round.put(last, ask(round)) > 0 {}
     }
 }
 

@@ -24,6 +24,13 @@ pub enum Misfit {
     },
     /// The pool is being deleted.
     Deleting,
+    /// The pool's own labels and requirements leave a label no value.
+    Contradiction {
+        /// The label.
+        key: Text,
+        /// What the pool says of it, in words.
+        said: Text,
+    },
     /// The pool has a fixed number of nodes.
     Static {
         /// That number.
@@ -49,6 +56,8 @@ pub enum Misfit {
         incompatible: usize,
         /// The label over which most of those were lost.
         label: Option<Text>,
+        /// Values of that label that types have, the ones most like what is asked first; a few of them.
+        offered: Vec<Text>,
         /// How many are compatible and too small.
         too_small: usize,
         /// The type that came nearest and what it lacks.

@@ -9,13 +9,15 @@ mod columns;
 mod demands;
 mod dual;
 mod fill;
+mod free;
 mod pack;
 mod search;
 
 use super::state::Round;
-pub(super) use columns::columns;
-pub(super) use demands::demands;
+pub(super) use columns::{Purpose, columns};
+use demands::demands;
 pub(super) use dual::solve;
+pub(super) use free::free_demands;
 use pack::Packer;
 
 /// Replaces the answer by a cheaper one, where one is found. The answer is not worse in any other respect: the same pods
@@ -29,8 +31,8 @@ pub(super) fn improve(round: &mut Round<'_, '_>, stop: &dyn Fn() -> bool) {
     }
     round.frozen = true;
     round.lift(&demands);
-    let columns = columns(round, &demands, &slots);
-    let dual = solve(&demands, &columns);
+    let columns = columns(round, &demands, &slots, Purpose::Packing);
+    let dual = solve(&demands, &columns, stop);
     let mut packer = Packer::new(demands, columns, dual, round);
     let complete = packer.pack_all(round, stop);
     let after = round.total_price();

@@ -10,6 +10,7 @@ mod nodes;
 mod pods;
 mod pools;
 mod vocabulary;
+mod volumes;
 
 use std::sync::Arc;
 
@@ -22,6 +23,7 @@ use crate::snapshot::{Device, DeviceClaim, HostPort, Pod, Pool, Settings};
 use crate::text::Text;
 
 pub(super) use build::build;
+pub(super) use pools::{bears, closed_pool, terms};
 
 /// The question.
 pub(super) struct Problem<'a> {
@@ -124,6 +126,9 @@ pub(super) struct Class<'a> {
     pub(super) leads: Vec<usize>,
     /// Whether pods of the class claim devices.
     pub(super) devices: bool,
+    /// Volumes that its pods share with each other or with others, by number, each with the amount that it counts in;
+    /// they are not part of `requests`, for a node attaches them once.
+    pub(super) shared: Vec<(usize, usize)>,
 }
 
 /// What a class asks for once some wishes are given up.
@@ -195,6 +200,8 @@ pub(super) struct Standing<'a> {
     pub(super) open: bool,
     /// The devices that claims may have.
     pub(super) devices: &'a [Device],
+    /// The shared volumes that are attached already.
+    pub(super) attached: Vec<usize>,
 }
 
 /// Pods that a rule counts, and the rule.

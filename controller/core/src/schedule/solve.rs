@@ -36,12 +36,13 @@ pub(super) fn solve(
     }
     if snapshot.settings.strategy == Strategy::Price {
         super::price::improve(&mut round, stop);
+        if round.missing() > 0 {
+            // Cheaper nodes may leave room within a limit.
+            let last = orders.last().map_or(&[][..], |order| &order[..]);
+            first_fit(&mut round, last, Opening::Allowed);
+        }
     }
-    let lower_bound = snapshot
-        .settings
-        .bound
-        .then(|| super::bound::lower(&mut round))
-        .flatten();
+    let lower_bound = snapshot.settings.bound.then(|| super::bound::lower(&mut round));
     let mut schedule = answer(&mut round);
     schedule.existing_price = existing_price(snapshot, catalogue);
     schedule.lower_bound = lower_bound;

@@ -1,6 +1,7 @@
 //! An answer in the making: what is where, what is left, what is counted.
 
 mod admit;
+mod narrow;
 mod open;
 mod rules;
 
@@ -41,6 +42,8 @@ pub(super) struct Place {
     pub(super) weight: Vec<i64>,
     /// Whether it takes pods.
     pub(super) open: bool,
+    /// The shared volumes that are attached to it.
+    pub(super) attached: Vec<usize>,
 }
 
 /// The answer in the making.
@@ -90,6 +93,7 @@ impl State {
             packed: Vec::new(),
             weight: Vec::new(),
             open: node.open,
+            attached: node.attached.clone(),
         });
         let places: Vec<Place> = places.collect();
         State {

@@ -318,6 +318,11 @@ impl Pod {
             && !matches!(self.owner, Owner::DaemonSet | Owner::Node)
     }
 
+    /// Whether it stands for room: there is no such pod, or not yet, and nobody can be told about it.
+    pub fn is_virtual(&self) -> bool {
+        self.buffer.is_some() || crate::foresee::is_announced(&self.key)
+    }
+
     /// Whether it takes resources of the node it is bound to.
     pub fn is_running(&self) -> bool {
         matches!(self.state, PodState::Bound { .. })

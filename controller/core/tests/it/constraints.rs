@@ -12,7 +12,7 @@ use joiner_core::snapshot::{
 };
 use joiner_core::taints::{Effect, Taint, Toleration};
 
-use crate::world::{GI, MI, World, bound, node, pod, pool, types};
+use crate::world::{GI, MI, World, bound, instance, node, pod, pool, types};
 
 const ZONE: &str = "topology.kubernetes.io/zone";
 const HOST: &str = "kubernetes.io/hostname";
@@ -540,4 +540,23 @@ fn volumes_of_several_places_take_the_one_that_works() {
             .iter()
             .all(|decided| offering_value(&decided.new_claims[0], ZONE) == "us-west-2c")
     );
+}
+
+#[test]
+fn memory_for_huge_pages_is_no_memory_for_pods() {
+    let mut it = instance("huge.large", "amd64", 4000, 16 * GI, 100_000);
+    it.capacity.set(&"hugepages-2Mi".into(), 8 * GI);
+    let pages = |name: &str, memory: i64| {
+        let mut pod = pod(name, 100, memory);
+        pod.requests.set(&"hugepages-2Mi".into(), 4 * GI);
+        pod
+    };
+    let world =
+        World::new()
+            .pool(pool("p"), vec![it])
+            .pods([pages("a", GI), pages("b", GI), pod("c", 100, 9 * GI)]);
+    let decided = world.schedule();
+    let left: Vec<String> = decided.unschedulable.keys().map(ToString::to_string).collect();
+    assert_eq!(left, ["default/c"]);
+    assert_eq!(decided.new_claims.len(), 1);
 }

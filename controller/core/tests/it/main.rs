@@ -4,12 +4,16 @@
 
 mod algebra;
 mod constraints;
+mod devices;
 mod disrupting;
+mod fixed;
 mod launching;
 mod laws;
 mod lifecycle;
 mod refusals;
 mod scheduling;
+mod shared_volumes;
+mod static_pools;
 mod streams;
 mod terminating;
 mod topology;

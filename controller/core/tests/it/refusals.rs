@@ -84,3 +84,38 @@ fn what_is_not_supported_is_refused_rather_than_broken() {
     let world = World::new().pool(pool("default"), types()).pods([field, claimed]);
     insta::assert_snapshot!(world.refusals().join("\n"));
 }
+
+#[test]
+fn a_pool_that_contradicts_itself_buys_nothing() {
+    let labelled = |values: &str| Pool {
+        labels: joiner_core::text::labels([("example.com/team", values)]),
+        ..pool("torn")
+    };
+    let mut differs = labelled("b");
+    differs.requirements.add(Requirement::is("example.com/team", "a"));
+    let mut excludes = labelled("a");
+    excludes
+        .requirements
+        .add(Requirement::is_not_in("example.com/team", ["a"]));
+    let mut empty = pool("torn");
+    empty.requirements.add(Requirement::is("example.com/team", "a"));
+    empty
+        .requirements
+        .add(Requirement::does_not_exist("example.com/team"));
+    for (torn, want) in [
+        (
+            differs,
+            "its label example.com/team=b, its requirement example.com/team In [a]",
+        ),
+        (
+            excludes,
+            "its label example.com/team=a, its requirement example.com/team NotIn [a]",
+        ),
+        (empty, "its requirements on example.com/team exclude each other"),
+    ] {
+        let world = World::new().pool(torn, types()).pods([pod("a", 100, MI)]);
+        let want =
+            format!("default/a: Failed to schedule pod: NodePool \"torn\": it contradicts itself: {want}");
+        assert_eq!(world.refusals(), [want]);
+    }
+}

@@ -1,6 +1,6 @@
 //! Which pods go where.
 
-use joiner_core::catalogue::InstanceType;
+use joiner_core::catalogue::{CapacityType, InstanceType};
 use joiner_core::money::Price;
 use joiner_core::requirements::{Requirement, Requirements};
 use joiner_core::snapshot::{HostPort, MinValuesPolicy, NodeTerm, Pod, PodKey, Pool, VolumeNeed};
@@ -739,4 +739,35 @@ fn mixed_demand_wastes_little() {
         summary(&decided)
     );
     assert!(decided.new_claims.len() <= 4, "{}", summary(&decided));
+}
+
+#[test]
+fn a_spot_node_keeps_ten_ways_to_be_bought() {
+    // Twelve families of one size, at prices that differ by little.
+    let families: Vec<InstanceType> = (0..12u64)
+        .flat_map(|family| {
+            [4i64, 8, 16].map(|cores| {
+                let name = format!("f{family}.{cores}");
+                let price = 40_000 * u64::try_from(cores).unwrap() + family * 1500;
+                instance(&name, "amd64", cores * 1000, cores * 4 * GI, price)
+            })
+        })
+        .collect();
+    let pods = (0..40).map(|index| pod(&format!("p{index:02}"), 700 + index % 7 * 100, 2 * GI));
+    let world = World::new().pool(pool("default"), families.clone()).pods(pods);
+    let decided = world.schedule();
+    assert!(!decided.new_claims.is_empty());
+    for claim in &decided.new_claims {
+        let listed = families
+            .iter()
+            .filter(|it| claim.instance_types.contains(&it.name));
+        let near = listed
+            .flat_map(|it| it.offerings_for(&claim.requirements))
+            .filter(|offering| {
+                offering.capacity_type == CapacityType::Spot
+                    && offering.price.micros() * 10 <= claim.price.micros() * 13
+            });
+        let near = near.count();
+        assert!(near >= 10, "{near} ways to buy {:?}", claim.instance_types);
+    }
 }

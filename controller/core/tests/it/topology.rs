@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use joiner_core::requirements::Requirement;
 use joiner_core::schedule::Schedule;
 use joiner_core::snapshot::{
-    InclusionPolicy, Node, Pod, PodKey, PodSelector, PodTerm, Pool, Spread, Strength,
+    DefaultSpread, InclusionPolicy, Node, Pod, PodKey, PodSelector, PodTerm, Pool, Spread, Strength, Workload,
 };
 use joiner_core::text::labels;
 
@@ -142,6 +142,23 @@ fn a_zone_without_offerings_is_no_place() {
         "a1 b1 left 3",
         "fewer zones than minDomains"
     );
+}
+
+#[test]
+fn a_zone_without_the_wanted_offerings_is_no_place() {
+    let mut types = types();
+    for it in &mut types {
+        it.offerings
+            .retain(|one| &*one.zone != "us-west-2c" || one.capacity_type.as_str() == "spot");
+    }
+    let mut on_demand = pool("default");
+    on_demand
+        .requirements
+        .add(Requirement::is("karpenter.sh/capacity-type", "on-demand"));
+    let world = World::new()
+        .pool(on_demand, types)
+        .pods(pods("web", 6, |pod| pod.placement.spread.push(spread(ZONE, 1))));
+    assert_eq!(zones(&world.schedule(), &world), "a3 b3");
 }
 
 #[test]
@@ -321,4 +338,95 @@ fn the_preferred_is_not_required() {
     let decided = world.schedule();
     assert_eq!(decided.new_claims.len(), 1);
     assert_eq!(decided.relaxed.len(), 3);
+}
+
+#[test]
+fn a_value_that_holds_no_pod_is_passed_over() {
+    // Spot is cheapest on types that are too small; those that are large enough are sold on demand only.
+    let mut types = types();
+    for it in &mut types {
+        let small = it.name.ends_with("medium") || it.name.ends_with(".large");
+        it.offerings
+            .retain(|one| small == (one.capacity_type.as_str() == "spot"));
+    }
+    let world = World::new()
+        .pool(pool("default"), types)
+        .pods(pods("db", 2, |pod| {
+            pod.requests = joiner_core::resources::Resources::cpu_memory(3000, MI).with("pods", 1);
+            pod.placement
+                .affinity
+                .push(term("karpenter.sh/capacity-type", "db"));
+        }));
+    let decided = world.schedule();
+    assert!(decided.unschedulable.is_empty(), "{decided:#?}");
+}
+
+#[test]
+fn a_default_spread_that_is_wished_for_is_given_up_last() {
+    let wished = |max_skew| DefaultSpread {
+        topology_key: HOST.into(),
+        max_skew,
+        strength: Strength::Preferred,
+        min_domains: None,
+        node_affinity_policy: InclusionPolicy::Honor,
+        node_taints_policy: InclusionPolicy::Ignore,
+    };
+    let replicas = || {
+        pods("web", 4, |pod| {
+            pod.workload = Some(Workload {
+                name: "ReplicaSet/default/web".into(),
+                selector: Some(app("web")),
+                replicas: 4,
+            });
+        })
+    };
+    let mut world = World::new().pool(pool("default"), types()).pods(replicas());
+    world.snapshot.settings.default_spread = vec![wished(2)];
+    let decided = world.schedule();
+    assert_eq!(decided.new_claims.len(), 2);
+    assert!(decided.relaxed.is_empty());
+    // With room for one node alone the wish is given up.
+    let mut narrow = pool("default");
+    narrow.limits = [("nodes", 1)].into_iter().collect();
+    let mut world = World::new().pool(narrow, types()).pods(replicas());
+    world.snapshot.settings.default_spread = vec![wished(2)];
+    let decided = world.schedule();
+    assert_eq!((decided.new_claims.len(), decided.unschedulable.len()), (1, 0));
+    assert_eq!(decided.relaxed.len(), 2, "{:?}", decided.relaxed);
+    // A pod that spreads itself has no use for defaults.
+    let own = replicas().into_iter().map(|mut pod| {
+        pod.placement.spread.push(spread(ZONE, 9));
+        pod
+    });
+    let mut world = World::new().pool(pool("default"), types()).pods(own);
+    world.snapshot.settings.default_spread = vec![wished(1)];
+    assert!(world.schedule().new_claims.len() < 4);
+}
+
+#[test]
+fn a_wish_that_fails_costs_claims_no_kinds() {
+    // A limit that is far away must not make claims small when a spread cannot be kept.
+    let mut limited = pool("default");
+    limited.limits = [("cpu", 2_000_000)].into_iter().collect();
+    limited
+        .requirements
+        .add(Requirement::is("karpenter.sh/capacity-type", "on-demand"));
+    let mut spot = node("n", "default", &types()[0], "initialized");
+    if let Some(object) = &mut spot.object {
+        std::sync::Arc::make_mut(object)
+            .labels
+            .insert("karpenter.sh/capacity-type".into(), "spot".into());
+    }
+    let mut world = World::new()
+        .pool(limited, types())
+        .node(spot)
+        .pods(pods("web", 8, |pod| {
+            pod.requests = joiner_core::resources::Resources::cpu_memory(1500, MI).with("pods", 1);
+            let mut wished = spread("karpenter.sh/capacity-type", 1);
+            wished.strength = Strength::Preferred;
+            pod.placement.spread.push(wished);
+        }));
+    world.snapshot.settings.strategy = joiner_core::snapshot::Strategy::FirstFit;
+    let decided = world.schedule();
+    assert_eq!(decided.new_claims.len(), 1, "{}", summary(&decided));
 }

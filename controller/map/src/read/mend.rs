@@ -14,8 +14,21 @@ fn member<'a>(value: &'a mut Value, key: &str, absent: Value) -> Option<&'a mut 
     Some(slot)
 }
 
+/// Conditions whose time was never set have it null; those written by hand say no more than what holds.
+fn times(object: &mut Value) {
+    let conditions = object
+        .pointer_mut("/status/conditions")
+        .and_then(Value::as_array_mut);
+    for condition in conditions.into_iter().flatten().filter(|it| it.is_object()) {
+        member(condition, "lastTransitionTime", json!("1970-01-01T00:00:00Z"));
+        member(condition, "reason", json!(""));
+        member(condition, "message", json!(""));
+    }
+}
+
 /// A NodePool: its class is called `default` where it names none.
 pub(super) fn node_pool(pool: &mut Value) {
+    times(pool);
     let Some(spec) = member(pool, "spec", json!({})) else {
         return;
     };
@@ -31,6 +44,7 @@ pub(super) fn node_pool(pool: &mut Value) {
 
 /// A NodeClaim.
 pub(super) fn node_claim(claim: &mut Value) {
+    times(claim);
     if let Some(spec) = member(claim, "spec", json!({})) {
         template_spec(spec);
     }
@@ -49,11 +63,45 @@ fn template_spec(spec: &mut Value) {
 
 /// A NodeOverlay.
 pub(super) fn node_overlay(overlay: &mut Value) {
+    times(overlay);
     if let Some(spec) = member(overlay, "spec", json!({}))
         && let Some(requirements) = member(spec, "requirements", json!([]))
     {
         quoted(requirements);
     }
+}
+
+/// Amounts that are written as numbers become the texts that mean them, wherever they are. Whether there were any.
+pub(super) fn amounts(value: &mut Value) -> bool {
+    const LISTS: [&str; 6] = [
+        "requests",
+        "limits",
+        "overhead",
+        "capacity",
+        "allocatable",
+        "allocatedResources",
+    ];
+    let mut changed = false;
+    match value {
+        Value::Object(members) => {
+            for (key, member) in members {
+                if let (true, Value::Object(list)) = (LISTS.contains(&&**key), &mut *member) {
+                    for amount in list.values_mut().filter(|amount| amount.is_number()) {
+                        *amount = Value::String(amount.to_string());
+                        changed = true;
+                    }
+                }
+                changed |= amounts(member);
+            }
+        }
+        Value::Array(items) => {
+            for item in items {
+                changed |= amounts(item);
+            }
+        }
+        _ => {}
+    }
+    changed
 }
 
 /// Values of requirements that look like numbers or truths and were not quoted.

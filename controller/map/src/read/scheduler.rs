@@ -29,13 +29,23 @@ pub(super) fn default_spread(configuration: &Value) -> Result<Vec<DefaultSpread>
     let Some(constraints) = plugin.and_then(|plugin| plugin.pointer("/args/defaultConstraints")) else {
         return Ok(Vec::new());
     };
-    let written: Vec<Constraint> = serde_path_to_error::deserialize(constraints).map_err(|error| {
+    default_constraints(constraints).map_err(|error| {
         let field = format!(
             "profiles[0].pluginConfig[PodTopologySpread].args.defaultConstraints{}",
             error.path()
         );
         Fault::new(field, error.inner().to_string())
-    })?;
+    })
+}
+
+/// The constraints alone, as `defaultConstraints` of the scheduler's `PodTopologySpread` plugin has them.
+///
+/// # Errors
+/// Where a field is missing or of the wrong kind, with its path.
+pub fn default_constraints(
+    list: &Value,
+) -> Result<Vec<DefaultSpread>, serde_path_to_error::Error<serde_json::Error>> {
+    let written: Vec<Constraint> = serde_path_to_error::deserialize(list)?;
     Ok(written.into_iter().map(constraint).collect())
 }
 

@@ -4,7 +4,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::error::Fault;
-use super::{scan, yaml};
+use super::{mend, scan, yaml};
 
 /// An object's text or value.
 pub(super) enum Source<'a> {
@@ -44,15 +44,23 @@ impl Head {
 }
 
 impl Source<'_> {
-    /// The object as `T`.
+    /// The object as `T`; amounts may be written as numbers.
     pub(super) fn typed<T: DeserializeOwned>(&self) -> Result<T, Fault> {
+        self.strictly().or_else(|fault| {
+            let mut value = self.value()?;
+            if mend::amounts(&mut value) {
+                from_value(&value)
+            } else {
+                Err(fault)
+            }
+        })
+    }
+
+    /// By two ways only, as each of them is compiled anew for each kind: what is fast, and what knows the path of a fault.
+    fn strictly<T: DeserializeOwned>(&self) -> Result<T, Fault> {
         match self {
-            Source::Json(text) => serde_json::from_str(text).or_else(|_| {
-                let mut reader = serde_json::Deserializer::from_str(text);
-                serde_path_to_error::deserialize(&mut reader).map_err(|error| fault(&error))
-            }),
-            Source::Yaml(text) => serde_saphyr::from_str_with_options(text, options())
-                .or_else(|_| from_value(&yaml_value(text)?)),
+            Source::Json(text) => serde_json::from_str(text).or_else(|_| from_value(&self.value()?)),
+            Source::Yaml(text) => from_value(&yaml_value(text)?),
             Source::Value(value) => from_value(value),
         }
     }
@@ -60,9 +68,7 @@ impl Source<'_> {
     /// The object as a value, to be mended before it is typed.
     pub(super) fn value(&self) -> Result<Value, Fault> {
         match self {
-            Source::Json(text) => {
-                serde_json::from_str(text).map_err(|error| Fault::syntax(format!("this is no JSON: {error}")))
-            }
+            Source::Json(text) => serde_json::from_str(text).map_err(|error| no_json(&error.to_string())),
             Source::Yaml(text) => yaml_value(text),
             Source::Value(value) => Ok(value.clone()),
         }
@@ -76,15 +82,14 @@ pub(super) fn from_value<T: DeserializeOwned>(value: &Value) -> Result<T, Fault>
 
 fn fault(error: &serde_path_to_error::Error<serde_json::Error>) -> Fault {
     let path = error.path().to_string();
-    let inner = error.inner();
-    let message = inner.to_string();
-    // A place within the object's own text is of no use to a person who has the whole file.
-    let message = message.split(" at line ").next().unwrap_or(&message).to_owned();
-    if inner.is_syntax() || inner.is_eof() {
-        return Fault::syntax(format!("this is no JSON: {message}"));
-    }
     let field = if path == "." { "" } else { &path };
-    Fault::new(field, message)
+    Fault::new(field, error.inner().to_string())
+}
+
+/// A place within the object's own text is of no use to a person who has the whole file.
+fn no_json(message: &str) -> Fault {
+    let message = message.split(" at line ").next().unwrap_or(message);
+    Fault::syntax(format!("this is no JSON: {message}"))
 }
 
 fn options() -> serde_saphyr::Options {

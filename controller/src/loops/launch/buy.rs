@@ -90,7 +90,7 @@ async fn attempt(act: &Act, entries: &[ClaimEntry], first: &ClaimEntry, now: Tim
         Ok(resolved) => resolved,
         Err(missing) => return Next::GiveUp(Why::NodeClassNotReady(missing.to_string())),
     };
-    let Some(types) = act.cloud.types(&class, now) else {
+    let Some(types) = act.cloud.types_for(&act.index, claim.pool(), &class, now) else {
         return Next::NotKnown;
     };
     // Decide.

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use joiner_api::labels::AWS_GROUP;
-use joiner_api::{EC2NodeClass, NodeClaim, NodeClassRef, NodePool};
+use joiner_api::{EC2NodeClass, NodeClaim, NodeClassRef, NodeOverlay, NodePool};
+use joiner_core::foresee::Verdict;
 use joiner_core::resources::Resources;
 use joiner_core::snapshot::{PodKey, PodState};
 use joiner_core::text::Text;
@@ -15,22 +16,23 @@ use k8s_openapi::api::policy::v1::PodDisruptionBudget;
 use k8s_openapi::api::storage::v1::VolumeAttachment;
 use kube::ResourceExt as _;
 
-use super::super::entry::{ClaimEntry, NodeEntry, PodEntry, PodPhase, PoolEntry, version};
+use super::super::entry::{ClaimEntry, NodeEntry, OverlayEntry, PodEntry, PodPhase, PoolEntry, version};
 use super::super::map;
 use super::{Index, State};
 
 impl Index {
     /// A pod was made or has changed. Returns how long it took from its making to running, when it has just begun to run.
     pub(crate) fn pod(&self, object: &k8s::Pod, now: Timestamp) -> Option<Duration> {
-        let mut entry = PodEntry::new(object);
+        let mut entry = PodEntry::new(object, now);
         let key = entry.pod.key.clone();
         if entry.pod.state == PodState::Done {
             self.pod_gone(&key, version(object), now);
             return None;
         }
         let mut state = self.state();
-        entry.resolve(state.around.surroundings());
+        entry.resolve(state.around.surroundings(), self.workloads());
         let before = state.pods.get(&key).cloned();
+        entry.seen = before.as_ref().map_or(entry.seen, |before| before.seen);
         let wanting = entry.pod.is_provisionable();
         if wanting {
             entry.pending_since = before
@@ -54,10 +56,13 @@ impl Index {
             entry.pod.deletion.is_some(),
             entry.pod.clone(),
         );
+        let waits = entry.verdict() != Verdict::Other;
+        let held = state.nominations.holds(&key);
+        let news = wanting && !was_wanting && !held && state.wanting.is_news(&entry);
         if !state.pods.apply(key.clone(), version(object), entry) {
             return None;
         }
-        if !wanting {
+        if !waits {
             state.nominations.release(&key);
         }
         let mut displaced = false;
@@ -70,7 +75,7 @@ impl Index {
             self.ring_for_node(&state, node);
         }
         drop(state);
-        if displaced || (wanting && !was_wanting) {
+        if displaced || news {
             self.changes.provision.ring_plain();
         }
         if node.is_some() && (was_bound.is_none() || ending) {
@@ -115,11 +120,10 @@ impl Index {
         self.changes.disrupt.ring_plain();
     }
 
-    pub(crate) fn node_gone(&self, name: &str, version: u64) {
-        let name: Text = name.into();
+    pub(crate) fn node_gone(&self, name: &Text, version: u64) {
         let mut state = self.state();
-        state.pod_events.remove(&name);
-        if let Some(before) = state.nodes.delete(&name, version) {
+        state.pod_events.remove(name);
+        if let Some(before) = state.nodes.delete(name, version) {
             self.ring_for_provider(&state, before.node.provider_id.as_ref());
         }
         drop(state);
@@ -147,11 +151,10 @@ impl Index {
         self.ring_for_claim(&claim);
     }
 
-    pub(crate) fn claim_gone(&self, name: &str, version: u64) {
-        let name: Text = name.into();
+    pub(crate) fn claim_gone(&self, name: &Text, version: u64) {
         let mut state = self.state();
-        state.marked.remove(&name);
-        let Some(before) = state.claims.delete(&name, version) else {
+        state.marked.remove(name);
+        let Some(before) = state.claims.delete(name, version) else {
             return;
         };
         if let Some(id) = &before.claim.provider_id {
@@ -164,11 +167,11 @@ impl Index {
     }
 
     /// A pool of another cloud's controller is not ours to look at.
-    pub(crate) fn pool(&self, object: NodePool) {
+    pub(crate) fn pool(&self, object: &NodePool) {
         if !is_ours(&object.spec.template.spec.node_class_ref) {
             return;
         }
-        let (name, version): (Text, u64) = (object.name_any().into(), version(&object));
+        let (name, version): (Text, u64) = (object.name_any().into(), version(object));
         let entry = PoolEntry::new(object);
         let mut state = self.state();
         let before = state
@@ -185,18 +188,46 @@ impl Index {
         if before != Some(after) {
             self.changes.provision.ring_plain();
             self.changes.disrupt.ring_plain();
+            self.changes.overlays.ring_plain();
         }
     }
 
-    pub(crate) fn pool_gone(&self, name: &str, version: u64) {
-        let name: Text = name.into();
-        self.state().pools.delete(&name, version);
-        self.changes.pools.ring(&name);
+    pub(crate) fn pool_gone(&self, name: &Text, version: u64) {
+        self.state().pools.delete(name, version);
+        self.changes.pools.ring(name);
+        self.changes.provision.ring_plain();
+        self.changes.overlays.ring_plain();
+    }
+
+    pub(crate) fn overlay(&self, object: &NodeOverlay) {
+        let (name, version): (Text, u64) = (object.name_any().into(), version(object));
+        let entry = OverlayEntry::new(object);
+        let mut state = self.state();
+        let news = state
+            .overlays
+            .get(&name)
+            .map(|before| before.object.metadata.generation)
+            != Some(object.metadata.generation);
+        if !state.overlays.apply(name, version, entry) {
+            return;
+        }
+        drop(state);
+        self.changes.overlays.ring_plain();
+        // Its status changes no price.
+        if news {
+            self.changes.provision.ring_plain();
+        }
+    }
+
+    pub(crate) fn overlay_gone(&self, name: &Text, version: u64) {
+        self.state().overlays.delete(name, version);
+        self.changes.overlays.ring_plain();
         self.changes.provision.ring_plain();
     }
 
-    pub(crate) fn class(&self, mut object: EC2NodeClass) {
-        let (name, version): (Text, u64) = (object.name_any().into(), version(&object));
+    pub(crate) fn class(&self, object: &EC2NodeClass) {
+        let (name, version): (Text, u64) = (object.name_any().into(), version(object));
+        let mut object = object.clone();
         object.metadata.managed_fields = None;
         if self
             .state()
@@ -207,10 +238,9 @@ impl Index {
         }
     }
 
-    pub(crate) fn class_gone(&self, name: &str, version: u64) {
-        let name: Text = name.into();
-        self.state().classes.delete(&name, version);
-        self.ring_for_class(&name);
+    pub(crate) fn class_gone(&self, name: &Text, version: u64) {
+        self.state().classes.delete(name, version);
+        self.ring_for_class(name);
     }
 
     pub(crate) fn daemon_set(&self, object: &DaemonSet) {
@@ -288,6 +318,7 @@ impl Index {
         drop(state);
         self.changes.provision.ring_plain();
         self.changes.disrupt.ring_plain();
+        self.changes.overlays.ring_plain();
     }
 
     fn ring_for_claim(&self, claim: &joiner_core::snapshot::Claim) {
@@ -360,6 +391,7 @@ impl Index {
         }
         drop(state);
         self.changes.provision.ring_plain();
+        self.changes.overlays.ring_plain();
     }
 }
 
@@ -380,7 +412,9 @@ impl State {
             .as_ref()
             .and_then(|id| self.by_provider.get(id));
         let places: Vec<&Text> = std::iter::once(node).chain(claim).collect();
-        let meant = self.nominations.meant_for(&places);
+        let mut meant = self.nominations.meant_for(&places);
+        // A real pod before a unit of a buffer, whose room is meant to be taken.
+        meant.sort_by_key(|key| self.pods.get(key).is_none());
         if meant.is_empty() {
             return false;
         }
@@ -392,7 +426,8 @@ impl State {
         let mut free = entry.node.allocatable.minus(&used);
         let mut over = Vec::new();
         for key in meant {
-            match self.pods.get(&key).map(|entry| &entry.pod.requests) {
+            let pod = self.pods.get(&key).map(|entry| &entry.pod);
+            match pod.or(self.wanting.room(&key)).map(|pod| &pod.requests) {
                 Some(requests) if requests.fits(&free) => free = free.minus(requests),
                 _ => over.push(key),
             }
@@ -405,11 +440,14 @@ impl State {
 
     /// Whether the pod waits for a node, or has one that goes.
     fn needs_place(&self, pod: &PodKey) -> bool {
+        if self.wanting.room(pod).is_some() {
+            return true;
+        }
         let Some(entry) = self.pods.get(pod) else {
             return false;
         };
         let Some(node) = &entry.node else {
-            return entry.pending_since.is_some();
+            return entry.verdict() != Verdict::Other;
         };
         let provider = self
             .nodes

@@ -1,15 +1,17 @@
-//! The objects around pods: namespaces, volume claims, volumes, storage classes, CSI nodes. Pods that ask about them are looked
-//! up anew when one has changed and a snapshot is wanted, and not for each change.
+//! The objects around pods: namespaces, volume claims, volumes, storage classes, CSI nodes, and, where cluster-wide spread
+//! constraints are set, workloads and services. Pods that ask about them are looked up anew when one has changed and a snapshot is
+//! wanted, and not for each change.
 
 use std::collections::BTreeMap;
 
 use joiner_core::text::Text;
-use k8s_openapi::api::core::v1::{Namespace, PersistentVolume, PersistentVolumeClaim};
+use k8s_openapi::api::apps::v1::StatefulSet;
+use k8s_openapi::api::core::v1::{Namespace, PersistentVolume, PersistentVolumeClaim, Service};
 use k8s_openapi::api::storage::v1::{CSINode, StorageClass};
 use kube::{Resource, ResourceExt as _};
 
-use super::super::entry::version;
-use super::super::map::{Surroundings, attach_limits};
+use super::super::entry::{Workloads, path, version};
+use super::super::map::{self, ServiceObject, Surroundings, WorkloadObject, attach_limits};
 use super::super::store::Store;
 use super::list::Kind;
 use super::{Index, State};
@@ -22,6 +24,9 @@ pub(super) struct Around {
     volumes: Store<Text, PersistentVolume>,
     classes: Store<Text, StorageClass>,
     limits: Store<Text, BTreeMap<Text, u32>>,
+    replica_sets: Store<Text, WorkloadObject>,
+    stateful_sets: Store<Text, WorkloadObject>,
+    services: Store<Text, ServiceObject>,
     /// The same, as pods ask for it.
     surroundings: Surroundings,
     /// Whether something has changed since pods were looked up.
@@ -36,6 +41,9 @@ impl Around {
             Kind::Volume => self.volumes.begin(),
             Kind::StorageClass => self.classes.begin(),
             Kind::CsiNode => self.limits.begin(),
+            Kind::ReplicaSet => self.replica_sets.begin(),
+            Kind::StatefulSet => self.stateful_sets.begin(),
+            Kind::Service => self.services.begin(),
             _ => {}
         }
     }
@@ -47,6 +55,9 @@ impl Around {
             Kind::Volume => drop(self.volumes.finish()),
             Kind::StorageClass => drop(self.classes.finish()),
             Kind::CsiNode => drop(self.limits.finish()),
+            Kind::ReplicaSet => drop(self.replica_sets.finish()),
+            Kind::StatefulSet => drop(self.stateful_sets.finish()),
+            Kind::Service => drop(self.services.finish()),
             _ => {}
         }
         self.stale = true;
@@ -59,6 +70,11 @@ impl Around {
             && self.volumes.synced()
             && self.classes.synced()
             && self.limits.synced()
+    }
+
+    /// Whether workloads and services have been listed once.
+    pub(super) fn knows_workloads(&self) -> bool {
+        self.replica_sets.synced() && self.stateful_sets.synced() && self.services.synced()
     }
 
     pub(super) fn surroundings(&self) -> &Surroundings {
@@ -80,6 +96,9 @@ impl Around {
         self.claims.values().for_each(|it| all.volume_claim(it));
         self.volumes.values().for_each(|it| all.volume(it));
         self.classes.values().for_each(|it| all.storage_class(it));
+        let sets = self.replica_sets.values().chain(self.stateful_sets.values());
+        sets.for_each(|it| all.workload(it.clone()));
+        self.services.values().for_each(|it| all.service(it.clone()));
         self.surroundings = all;
         true
     }
@@ -87,60 +106,52 @@ impl Around {
 
 impl State {
     /// Looks up what pods ask about, where it may have changed.
-    pub(super) fn look_up(&mut self) {
+    pub(super) fn look_up(&mut self, workloads: Workloads) {
         if self.around.renew() {
             let surroundings = self.around.surroundings();
             let open = self.pods.values_mut().filter(|entry| entry.unresolved.is_some());
-            open.for_each(|entry| entry.resolve(surroundings));
+            open.for_each(|entry| entry.resolve(surroundings, workloads));
         }
     }
 }
 
 impl Index {
-    pub(crate) fn namespace(&self, object: Namespace) {
+    pub(crate) fn namespace(&self, object: &Namespace) {
         self.around(|around| {
             around
                 .namespaces
-                .apply(path(&object), version(&object), bare(object))
+                .apply(path(object), version(object), bare(object))
         });
     }
 
-    pub(crate) fn namespace_gone(&self, object: &Namespace) {
-        self.around(|around| around.namespaces.delete(&path(object), version(object)).is_some());
+    pub(crate) fn namespace_gone(&self, key: &Text, version: u64) {
+        self.around(|around| around.namespaces.delete(key, version).is_some());
     }
 
-    pub(crate) fn volume_claim(&self, object: PersistentVolumeClaim) {
-        self.around(|around| around.claims.apply(path(&object), version(&object), bare(object)));
+    pub(crate) fn volume_claim(&self, object: &PersistentVolumeClaim) {
+        self.around(|around| around.claims.apply(path(object), version(object), bare(object)));
         self.changes.provision.ring_plain();
     }
 
-    pub(crate) fn volume_claim_gone(&self, object: &PersistentVolumeClaim) {
-        self.around(|around| around.claims.delete(&path(object), version(object)).is_some());
+    pub(crate) fn volume_claim_gone(&self, key: &Text, version: u64) {
+        self.around(|around| around.claims.delete(key, version).is_some());
     }
 
-    pub(crate) fn volume(&self, object: PersistentVolume) {
-        self.around(|around| {
-            around
-                .volumes
-                .apply(path(&object), version(&object), bare(object))
-        });
+    pub(crate) fn volume(&self, object: &PersistentVolume) {
+        self.around(|around| around.volumes.apply(path(object), version(object), bare(object)));
     }
 
-    pub(crate) fn volume_gone(&self, object: &PersistentVolume) {
-        self.around(|around| around.volumes.delete(&path(object), version(object)).is_some());
+    pub(crate) fn volume_gone(&self, key: &Text, version: u64) {
+        self.around(|around| around.volumes.delete(key, version).is_some());
     }
 
-    pub(crate) fn storage_class(&self, object: StorageClass) {
-        self.around(|around| {
-            around
-                .classes
-                .apply(path(&object), version(&object), bare(object))
-        });
+    pub(crate) fn storage_class(&self, object: &StorageClass) {
+        self.around(|around| around.classes.apply(path(object), version(object), bare(object)));
         self.changes.provision.ring_plain();
     }
 
-    pub(crate) fn storage_class_gone(&self, object: &StorageClass) {
-        self.around(|around| around.classes.delete(&path(object), version(object)).is_some());
+    pub(crate) fn storage_class_gone(&self, key: &Text, version: u64) {
+        self.around(|around| around.classes.delete(key, version).is_some());
     }
 
     pub(crate) fn csi_node(&self, object: &CSINode) {
@@ -148,8 +159,45 @@ impl Index {
         self.around(|around| around.limits.apply(path(object), version(object), limits));
     }
 
-    pub(crate) fn csi_node_gone(&self, object: &CSINode) {
-        self.around(|around| around.limits.delete(&path(object), version(object)).is_some());
+    pub(crate) fn csi_node_gone(&self, key: &Text, version: u64) {
+        self.around(|around| around.limits.delete(key, version).is_some());
+    }
+
+    /// What spread constraints ask of a ReplicaSet.
+    pub(super) fn replica_set_around(&self, object: &k8s_openapi::api::apps::v1::ReplicaSet) {
+        let (key, known) = (path(object), map::replica_set(object));
+        self.around(|around| set_in(&mut around.replica_sets, key, version(object), known));
+    }
+
+    pub(super) fn replica_set_around_gone(&self, key: &Text, version: u64) {
+        self.around(|around| around.replica_sets.delete(key, version).is_some());
+    }
+
+    pub(crate) fn stateful_set(&self, object: &StatefulSet) {
+        if self.wanted.services {
+            let (key, known) = (path(object), map::stateful_set(object));
+            self.around(|around| set_in(&mut around.stateful_sets, key, version(object), known));
+        }
+        if self.wanted.buffers {
+            self.stateful_set_to_buffer(object);
+        }
+    }
+
+    pub(crate) fn stateful_set_gone(&self, key: &Text, version: u64) {
+        self.around(|around| around.stateful_sets.delete(key, version).is_some());
+        self.stateful_set_to_buffer_gone(key, version);
+    }
+
+    pub(crate) fn service(&self, object: &Service) {
+        let (key, version) = (path(object), version(object));
+        self.around(|around| match map::service(object) {
+            Some(known) => set_in(&mut around.services, key, version, known),
+            None => around.services.delete(&key, version).is_some(),
+        });
+    }
+
+    pub(crate) fn service_gone(&self, key: &Text, version: u64) {
+        self.around(|around| around.services.delete(key, version).is_some());
     }
 
     fn around(&self, change: impl FnOnce(&mut Around) -> bool) {
@@ -160,17 +208,15 @@ impl Index {
     }
 }
 
-/// Namespace and name, the former where it has one.
-fn path<K: Resource>(object: &K) -> Text {
-    let name = object.meta().name.as_deref().unwrap_or_default();
-    match object.meta().namespace.as_deref() {
-        Some(namespace) => format!("{namespace}/{name}").into(),
-        None => name.into(),
-    }
+/// Takes an object in; false where what matters of it is known already, as status changes often.
+fn set_in<V: PartialEq>(store: &mut Store<Text, V>, key: Text, version: u64, value: V) -> bool {
+    let news = store.get(&key) != Some(&value);
+    store.apply(key, version, value) && news
 }
 
 /// The object without the record of who wrote what.
-fn bare<K: Resource>(mut object: K) -> K {
+fn bare<K: Resource + Clone>(object: &K) -> K {
+    let mut object = object.clone();
     object.managed_fields_mut().clear();
     object
 }

@@ -20,6 +20,15 @@ pub(crate) enum Kind {
     Volume,
     StorageClass,
     CsiNode,
+    Overlay,
+    ReplicaSet,
+    StatefulSet,
+    Job,
+    Quota,
+    Service,
+    Buffer,
+    Deployment,
+    PodTemplate,
 }
 
 impl Index {
@@ -35,9 +44,24 @@ impl Index {
             Kind::DaemonSet => state.daemon_sets.begin(),
             Kind::Pdb => state.pdbs.begin(),
             Kind::Attachment => state.attachments.begin(),
-            Kind::Namespace | Kind::VolumeClaim | Kind::Volume | Kind::StorageClass | Kind::CsiNode => {
+            Kind::Overlay => state.overlays.begin(),
+            Kind::ReplicaSet => {
+                state.wanting.begin(kind);
                 state.around.begin(kind);
+                state.buffers.begin(kind);
             }
+            Kind::StatefulSet => {
+                state.around.begin(kind);
+                state.buffers.begin(kind);
+            }
+            Kind::Buffer | Kind::Deployment | Kind::PodTemplate => state.buffers.begin(kind),
+            Kind::Job | Kind::Quota => state.wanting.begin(kind),
+            Kind::Namespace
+            | Kind::VolumeClaim
+            | Kind::Volume
+            | Kind::StorageClass
+            | Kind::CsiNode
+            | Kind::Service => state.around.begin(kind),
         }
     }
 
@@ -65,14 +89,30 @@ impl Index {
             Kind::DaemonSet => drop(state.daemon_sets.finish()),
             Kind::Pdb => drop(state.pdbs.finish()),
             Kind::Attachment => drop(state.attachments.finish()),
-            Kind::Namespace | Kind::VolumeClaim | Kind::Volume | Kind::StorageClass | Kind::CsiNode => {
+            Kind::Overlay => drop(state.overlays.finish()),
+            Kind::ReplicaSet => {
+                state.wanting.finish(kind);
                 state.around.finish(kind);
+                state.buffers.finish(kind);
             }
+            Kind::StatefulSet => {
+                state.around.finish(kind);
+                state.buffers.finish(kind);
+            }
+            Kind::Buffer | Kind::Deployment | Kind::PodTemplate => state.buffers.finish(kind),
+            Kind::Job | Kind::Quota => state.wanting.finish(kind),
+            Kind::Namespace
+            | Kind::VolumeClaim
+            | Kind::Volume
+            | Kind::StorageClass
+            | Kind::CsiNode
+            | Kind::Service => state.around.finish(kind),
         }
         drop(state);
         self.changes.provision.ring_plain();
         self.changes.disrupt.ring_plain();
         self.changes.lifecycle.ring_plain();
         self.changes.terminate.ring_plain();
+        self.changes.overlays.ring_plain();
     }
 }

@@ -6,36 +6,48 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use joiner_api::EC2NodeClass;
 use joiner_core::eviction::needs_another_node;
-use joiner_core::snapshot::{Node, Parts, PodKey, Snapshot, join};
+use joiner_core::snapshot::{Node, Nomination, Parts, PodKey, Snapshot, join};
 use joiner_core::text::Text;
 
-use super::super::entry::{ClaimEntry, NodeEntry, PodEntry, PoolEntry};
+use super::super::entry::{ClaimEntry, NodeEntry, OverlayEntry, PodEntry, PoolEntry, Workloads};
 use super::{Index, State};
 
 impl Index {
     /// The cluster at this moment, as decisions want it.
     pub(crate) fn snapshot(&self, now: Timestamp) -> Snapshot {
         let mut state = self.state();
-        state.look_up();
+        state.look_up(self.workloads());
+        // What is sure to come first: it says which rooms are still held.
+        let pending = state.pending(now);
         let nodes = state.places(now);
         Snapshot {
             pools: state.pools.values().map(|entry| entry.pool.clone()).collect(),
             nodes,
             daemon_sets: state.daemon_sets.values().cloned().collect(),
-            pending: state
-                .pods
-                .values()
-                .filter(|entry| entry.node.is_none())
-                .map(|entry| entry.pod.clone())
-                .collect(),
+            pending,
             pdbs: state.pdbs.values().cloned().collect(),
             settings: self.settings.clone(),
         }
     }
 
-    /// Kinds whose first full list has not arrived.
+    /// As [`Index::snapshot`], for the one who decides on pods that wait: from here on the next of a workload is news again.
+    pub(crate) fn snapshot_to_provision(&self, now: Timestamp) -> Snapshot {
+        self.state().wanting.looked();
+        self.snapshot(now)
+    }
+
+    /// Whether pods' workloads are looked at.
+    pub(super) fn workloads(&self) -> Workloads {
+        match self.settings.default_spread.is_empty() {
+            true => Workloads::DoNotMatter,
+            false => Workloads::Matter,
+        }
+    }
+
+    /// Kinds whose first full list has not arrived. What only helps (how many pods workloads want) is not waited for.
     pub(crate) fn unsynced(&self) -> Vec<&'static str> {
         let state = self.state();
+        let workloads = !self.wanted.services || state.around.knows_workloads();
         [
             ("pods", state.pods.synced()),
             ("nodes", state.nodes.synced()),
@@ -46,6 +58,8 @@ impl Index {
             ("poddisruptionbudgets", state.pdbs.synced()),
             ("volumeattachments", state.attachments.synced()),
             ("namespaces, volumes and CSI nodes", state.around.synced()),
+            ("nodeoverlays", !self.wanted.overlays || state.overlays.synced()),
+            ("workloads and services", workloads),
         ]
         .into_iter()
         .filter(|(_, synced)| !synced)
@@ -85,6 +99,10 @@ impl Index {
         self.state().pools.values().cloned().collect()
     }
 
+    pub(crate) fn overlay_entries(&self) -> Vec<OverlayEntry> {
+        self.state().overlays.values().cloned().collect()
+    }
+
     pub(crate) fn class_entry(&self, name: &str) -> Option<Arc<EC2NodeClass>> {
         self.state().classes.get(name).cloned()
     }
@@ -111,20 +129,14 @@ impl Index {
         self.state().pod_events.get(node).copied()
     }
 
-    /// Whether there is a pod that needs a node: one that waits, or one whose node is on its way out.
+    /// Whether there is a pod that needs a node: one that waits, one whose node is on its way out, or a unit of a buffer.
     pub(crate) fn has_work(&self) -> bool {
-        let state = self.state();
-        if state.pods.values().any(|entry| entry.pending_since.is_some()) {
-            return true;
+        let mut state = self.state();
+        let there_is = state.has_work();
+        if !there_is {
+            state.wanting.looked();
         }
-        let leaving = |name: &Text| {
-            let pods = state.on_node.get(name).into_iter().flatten();
-            pods.filter_map(|key| state.pods.get(key))
-                .any(|entry| needs_another_node(&entry.pod))
-        };
-        let going = state.claims.values().map(|entry| &entry.claim);
-        let going = going.filter(|claim| claim.deletion.is_some() || state.marked.contains(&claim.name));
-        going.filter_map(|claim| claim.node_name.as_ref()).any(leaving)
+        there_is
     }
 
     /// How many pods wait for a node, and since when the one that has waited longest.
@@ -147,6 +159,20 @@ impl Index {
 }
 
 impl State {
+    fn has_work(&self) -> bool {
+        if !self.buffers.is_empty() || self.pods.values().any(|entry| entry.pending_since.is_some()) {
+            return true;
+        }
+        let leaving = |name: &Text| {
+            let pods = self.on_node.get(name).into_iter().flatten();
+            pods.filter_map(|key| self.pods.get(key))
+                .any(|entry| needs_another_node(&entry.pod))
+        };
+        let going = self.claims.values().map(|entry| &entry.claim);
+        let going = going.filter(|claim| claim.deletion.is_some() || self.marked.contains(&claim.name));
+        going.filter_map(|claim| claim.node_name.as_ref()).any(leaving)
+    }
+
     /// Nodes, claims, or both in one, with the pods on them and the pods meant for them.
     fn places(&mut self, now: Timestamp) -> Vec<Node> {
         let nodes: Vec<_> = self.nodes.values().map(|entry| entry.node.clone()).collect();
@@ -172,7 +198,7 @@ impl State {
             )
             .collect();
         let mut places = join(Parts {
-            nominations: self.nominations.current(now, &known, &complete),
+            nominations: self.held(now, &known, &complete),
             bound: self
                 .pods
                 .values()
@@ -189,6 +215,12 @@ impl State {
             }
         }
         places
+    }
+
+    fn held(&mut self, now: Timestamp, known: &BTreeSet<Text>, complete: &BTreeSet<Text>) -> Vec<Nomination> {
+        let wanting = &self.wanting;
+        let is_unit = |pod: &PodKey| wanting.room(pod).is_some_and(|pod| pod.buffer.is_some());
+        self.nominations.current(now, known, complete, is_unit)
     }
 
     /// The claim, with a later pod event than its status says, where this process saw one.

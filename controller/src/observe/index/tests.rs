@@ -1,4 +1,5 @@
 use jiff::Timestamp;
+use joiner_core::buffers::Asked;
 use joiner_core::snapshot::{Phase, PodKey};
 use k8s_openapi::api::core::v1 as k8s;
 use serde_json::{Value, json};
@@ -44,7 +45,7 @@ fn read<T: serde::de::DeserializeOwned>(value: Value) -> T {
 
 #[test]
 fn a_pod_waits_from_the_first_time_no_node_fits_it() {
-    let index = Index::new(Settings::default());
+    let index = Index::new(Settings::default(), Wanted::default());
     index.pod(&pod("web", 1, None, "Pending"), at(1));
     index.pod(&pod("web", 2, None, "Pending"), at(5));
     assert_eq!(index.waiting(), (1, Some(at(1))));
@@ -62,7 +63,7 @@ fn a_pod_waits_from_the_first_time_no_node_fits_it() {
 
 #[test]
 fn a_finished_pod_takes_nothing() {
-    let index = Index::new(Settings::default());
+    let index = Index::new(Settings::default(), Wanted::default());
     index.pod(&pod("job", 1, Some("ip-10-0-1-5"), "Running"), at(1));
     index.node(&node(2));
     assert_eq!(index.snapshot(at(2)).nodes[0].pods.len(), 1);
@@ -73,7 +74,7 @@ fn a_finished_pod_takes_nothing() {
 
 #[test]
 fn a_claim_and_its_node_are_one_place() {
-    let index = Index::new(Settings::default());
+    let index = Index::new(Settings::default(), Wanted::default());
     index.claim(&claim(1, None));
     assert_eq!(index.snapshot(at(0)).nodes[0].phase(), Phase::Planned);
     index.claim(&claim(2, Some("aws:///us-west-2a/i-1")));
@@ -86,7 +87,7 @@ fn a_claim_and_its_node_are_one_place() {
 
 #[test]
 fn a_pod_meant_for_a_claim_holds_its_room_until_it_is_bound() {
-    let index = Index::new(Settings::default());
+    let index = Index::new(Settings::default(), Wanted::default());
     index.claim(&claim(1, None));
     index.pod(&pod("web", 2, None, "Pending"), at(1));
     let key = PodKey::new("shop", "web");
@@ -98,7 +99,7 @@ fn a_pod_meant_for_a_claim_holds_its_room_until_it_is_bound() {
 
 #[test]
 fn a_list_forgets_what_is_gone() {
-    let index = Index::new(Settings::default());
+    let index = Index::new(Settings::default(), Wanted::default());
     assert_eq!(index.unsynced().len(), 9);
     index.claim(&claim(1, Some("aws:///us-west-2a/i-1")));
     index.begin(Kind::Claim);
@@ -109,7 +110,7 @@ fn a_list_forgets_what_is_gone() {
 
 #[test]
 fn a_pod_whose_room_was_taken_is_decided_on_anew() {
-    let index = Index::new(Settings::default());
+    let index = Index::new(Settings::default(), Wanted::default());
     index.claim(&claim(1, Some("aws:///us-west-2a/i-1")));
     let mut small = node(2);
     small.status = read(json!({"allocatable": {"pods": "1"}}));
@@ -124,7 +125,7 @@ fn a_pod_whose_room_was_taken_is_decided_on_anew() {
 
 #[test]
 fn pods_of_a_node_that_goes_are_work() {
-    let index = Index::new(Settings::default());
+    let index = Index::new(Settings::default(), Wanted::default());
     index.node(&node(1));
     index.pod(&pod("web", 2, Some("ip-10-0-1-5"), "Running"), at(1));
     let mut object = claim(3, Some("aws:///us-west-2a/i-1"));
@@ -137,7 +138,7 @@ fn pods_of_a_node_that_goes_are_work() {
 
 #[test]
 fn claims_of_other_clouds_are_not_ours() {
-    let index = Index::new(Settings::default());
+    let index = Index::new(Settings::default(), Wanted::default());
     let mut object = claim(1, None);
     object.spec.node_class_ref.group = "karpenter.azure.com".to_owned();
     index.claim(&object);
@@ -146,11 +147,241 @@ fn claims_of_other_clouds_are_not_ours() {
 
 #[test]
 fn a_pod_that_is_gone_holds_no_room() {
-    let index = Index::new(Settings::default());
+    let index = Index::new(Settings::default(), Wanted::default());
     index.claim(&claim(1, None));
     index.pod(&pod("web", 2, None, "Pending"), at(1));
     let key = PodKey::new("shop", "web");
     index.pod_gone(&key, 3, at(2));
     index.nominate(std::slice::from_ref(&key), &"default-abcde".into());
     assert!(index.snapshot(at(3)).nodes[0].nominated.is_empty());
+}
+
+/// A pod of the ReplicaSet `web` as its controller makes it, and as the scheduler then judges it.
+fn of_set(name: &str, version: u32, refused: bool) -> k8s::Pod {
+    let conditions = match refused {
+        true => json!([{"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}]),
+        false => json!([]),
+    };
+    read(json!({
+        "metadata": {"name": name, "namespace": "shop", "resourceVersion": version.to_string(),
+            "creationTimestamp": "2026-01-01T00:00:01Z",
+            "ownerReferences": [{"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web", "uid": "w", "controller": true}]},
+        "spec": {"containers": [{"name": "web", "resources": {"requests": {"cpu": "1"}}}]},
+        "status": {"phase": "Pending", "conditions": conditions},
+    }))
+}
+
+fn set(replicas: u32) -> k8s_openapi::api::apps::v1::ReplicaSet {
+    read(json!({
+        "metadata": {"name": "web", "namespace": "shop", "resourceVersion": "1"},
+        "spec": {"replicas": replicas, "selector": {"matchLabels": {"app": "web"}}},
+    }))
+}
+
+/// An index that knows of the ReplicaSet and that there is no quota.
+fn with_set(replicas: u32) -> Index {
+    let index = Index::new(Settings::default(), Wanted::default());
+    index.begin(Kind::Quota);
+    index.finish(Kind::Quota, at(0));
+    index.replica_set(&set(replicas));
+    index
+}
+
+fn names(index: &Index, second: i64) -> Vec<String> {
+    let pending = index.snapshot(at(second)).pending;
+    let waiting = pending.iter().filter(|pod| pod.is_provisionable());
+    waiting.map(|pod| pod.key.name.to_string()).collect()
+}
+
+#[test]
+fn of_a_workload_that_is_scaled_all_pods_wait() {
+    let index = with_set(4);
+    index.pod(&of_set("a", 2, false), at(1));
+    index.pod(&of_set("b", 3, false), at(1));
+    assert!(names(&index, 1).is_empty(), "there may be room for all of them");
+    index.pod(&of_set("a", 4, true), at(1));
+    assert_eq!(
+        names(&index, 1),
+        ["a", "b", "replicasets.web#00000", "replicasets.web#00001"]
+    );
+    // Those that come take the place of those that were announced.
+    index.pod(&of_set("c", 5, false), at(1));
+    assert_eq!(names(&index, 1), ["a", "b", "c", "replicasets.web#00000"]);
+    // Whatever keeps the last one from being made: nothing is bought for it for long.
+    assert_eq!(names(&index, 4), ["a", "b", "c"]);
+}
+
+#[test]
+fn where_a_quota_may_keep_pods_from_being_made_none_is_announced() {
+    let index = with_set(4);
+    let quota: k8s::ResourceQuota =
+        read(json!({"metadata": {"name": "q", "namespace": "shop", "resourceVersion": "1"}}));
+    index.quota(&quota);
+    index.pod(&of_set("a", 2, true), at(1));
+    assert_eq!(names(&index, 1), ["a"]);
+    index.quota_gone(&"shop/q".into(), 2);
+    assert_eq!(names(&index, 1).len(), 4);
+}
+
+#[test]
+fn a_room_is_held_for_an_announced_pod_until_it_is_there() {
+    let index = with_set(2);
+    index.claim(&claim(1, None));
+    index.pod(&of_set("a", 2, true), at(1));
+    let meant = [
+        PodKey::new("shop", "a"),
+        PodKey::new("shop", "replicasets.web#00000"),
+    ];
+    assert_eq!(index.snapshot(at(1)).pending.len(), 2);
+    index.nominate(&meant, &"default-abcde".into());
+    assert_eq!(index.snapshot(at(1)).nodes[0].nominated, meant);
+    index.pod(&of_set("b", 3, false), at(2));
+    assert_eq!(index.snapshot(at(2)).nodes[0].nominated, meant[..1]);
+    // It is meant for the room before the scheduler has looked at it, and when it has.
+    let b = PodKey::new("shop", "b");
+    index.nominate(std::slice::from_ref(&b), &"default-abcde".into());
+    index.pod(&of_set("b", 4, true), at(2));
+    assert_eq!(index.snapshot(at(2)).nodes[0].nominated, [meant[0].clone(), b]);
+}
+
+#[test]
+fn the_first_pod_of_a_workload_wakes_the_provisioner_for_all() {
+    let index = with_set(3);
+    let rings = |index: &Index, pod: &k8s::Pod| {
+        index.changes.provision.silence();
+        index.pod(pod, at(1));
+        index.changes.provision.has_rung()
+    };
+    assert!(rings(&index, &of_set("a", 2, true)));
+    assert!(!rings(&index, &of_set("b", 3, true)));
+    index.snapshot_to_provision(at(1));
+    assert!(
+        rings(&index, &of_set("c", 4, true)),
+        "the decision may have been made without it"
+    );
+    // Pods that nobody announces speak for themselves.
+    let alone = |name: &str| {
+        let mut pod = of_set(name, 5, true);
+        pod.metadata.owner_references = None;
+        pod
+    };
+    assert!(rings(&index, &alone("d")) && rings(&index, &alone("e")));
+}
+
+#[test]
+fn a_buffer_is_pods_that_hold_room_until_a_real_one_takes_it() {
+    let wanted = Wanted {
+        buffers: true,
+        ..Wanted::default()
+    };
+    let index = Index::new(Settings::default(), wanted);
+    index.buffers_served(kube::api::ApiResource::erase::<k8s::Pod>(&()));
+    index.buffer(&read(json!({
+        "apiVersion": "autoscaling.x-k8s.io/v1beta1", "kind": "CapacityBuffer",
+        "metadata": {"name": "spare", "namespace": "shop", "resourceVersion": "1", "generation": 1},
+        "spec": {"podTemplateRef": {"name": "unit"}, "replicas": 2},
+    })));
+    let state = |index: &Index| {
+        let (_, states) = index.buffer_states().unwrap();
+        let placed = states[0].placed;
+        (
+            states[0].asked.clone(),
+            placed.there,
+            placed.coming,
+            placed.nowhere,
+        )
+    };
+    assert!(matches!(
+        state(&index).0,
+        Asked::NotFound {
+            reason: "PodTemplateNotFound",
+            ..
+        }
+    ));
+    index.pod_template(&read(json!({
+        "metadata": {"name": "unit", "namespace": "shop", "resourceVersion": "2"},
+        "template": {"spec": {"containers": [{"name": "unit", "resources": {"requests": {"cpu": "1"}}}]}},
+    })));
+    assert!(index.has_work(), "room is to be found for it");
+    let pending = index.snapshot(at(1)).pending;
+    assert!(
+        pending.len() == 2
+            && pending
+                .iter()
+                .all(|pod| pod.is_provisionable() && pod.is_virtual())
+    );
+    let keys: Vec<PodKey> = pending.iter().map(|pod| pod.key.clone()).collect();
+    assert_eq!(state(&index), (Asked::Units(2), 0, 0, 2));
+
+    // A node for both is bought, and complete.
+    index.claim(&claim(3, None));
+    index.nominate(&keys, &"default-abcde".into());
+    assert_eq!(state(&index), (Asked::Units(2), 0, 2, 0));
+    let mut object = claim(4, Some("aws:///us-west-2a/i-1"));
+    object.status.as_mut().unwrap().conditions = read(
+        json!([{"type": "Initialized", "status": "True", "reason": "Initialized",
+        "message": "", "lastTransitionTime": "2026-01-01T00:00:00Z"}]),
+    );
+    index.claim(&object);
+    let mut big = node(5);
+    big.status = read(json!({"allocatable": {"cpu": "2", "pods": "10"}}));
+    index.node(&big);
+    for second in [2, 3000] {
+        assert_eq!(
+            index.snapshot(at(second)).nodes[0].nominated.len(),
+            2,
+            "second {second}"
+        );
+    }
+    assert_eq!(state(&index), (Asked::Units(2), 2, 0, 0));
+
+    // A real pod takes the room of one of them, which looks for another.
+    let mut taker = of_set("taker", 6, false);
+    taker.spec.as_mut().unwrap().node_name = Some("ip-10-0-1-5".to_owned());
+    index.pod(&taker, at(3001));
+    assert_eq!(index.snapshot(at(3001)).nodes[0].nominated.len(), 1);
+    assert_eq!(state(&index), (Asked::Units(2), 1, 0, 1));
+    index.buffer_gone(&"shop/spare".into(), 7);
+    assert!(index.snapshot(at(3002)).nodes[0].nominated.is_empty());
+    assert!(!index.has_work());
+}
+
+#[test]
+fn default_spread_follows_services_and_sets_that_come_after_the_pod() {
+    let settings = Settings {
+        default_spread: vec![joiner_core::snapshot::DefaultSpread {
+            topology_key: "topology.kubernetes.io/zone".into(),
+            max_skew: 1,
+            strength: joiner_core::snapshot::Strength::Required,
+            min_domains: None,
+            node_affinity_policy: joiner_core::snapshot::InclusionPolicy::Honor,
+            node_taints_policy: joiner_core::snapshot::InclusionPolicy::Ignore,
+        }],
+        ..Settings::default()
+    };
+    let wanted = Wanted {
+        services: true,
+        ..Wanted::default()
+    };
+    let index = Index::new(settings, wanted);
+    assert!(index.unsynced().contains(&"workloads and services"));
+    let mut pod = of_set("web-1", 1, true);
+    pod.metadata.labels = Some([("app".to_owned(), "web".to_owned())].into());
+    index.pod(&pod, at(1));
+    let selector = |index: &Index| {
+        index.snapshot(at(1)).pending[0]
+            .workload
+            .as_ref()
+            .and_then(|it| it.selector.clone())
+    };
+    assert!(selector(&index).is_none(), "nothing selects it yet");
+    index.replica_set(&set(3));
+    assert!(selector(&index).is_some());
+    index.replica_set_gone(&"shop/web".into(), 9);
+    index.service(&read(json!({
+        "metadata": {"name": "front", "namespace": "shop", "resourceVersion": "2"}, "spec": {"selector": {"app": "web"}},
+    })));
+    assert!(selector(&index).is_some());
+    index.service_gone(&"shop/front".into(), 9);
+    assert!(selector(&index).is_none());
 }

@@ -1,5 +1,6 @@
 //! `joiner_ec2_node_class`.
 
+mod account;
 mod apply;
 mod defaults;
 mod devices;

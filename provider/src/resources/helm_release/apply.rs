@@ -9,7 +9,7 @@ use super::identity::ReleaseIdentity;
 use super::read::{SECRET_NAMES, fill, other_cluster};
 use super::schema::{HelmRelease, Limits};
 use super::steps::{Found, Run, Workloads};
-use crate::cluster::{ADDRESS, Kind, Objects};
+use crate::cluster::{ADDRESS, ClusterError, Kind, Objects, Pace, Waiting};
 use crate::helm::{Adopt, HelmError, Record, Status};
 use crate::provider::Joiner;
 use crate::report;
@@ -18,6 +18,8 @@ use tfplugin::{ApplyRequest, Context, Diagnostic, Diagnostics, Field, State, tim
 
 /// How long an uninstall may take.
 const UNINSTALL: Duration = Duration::from_secs(10 * 60);
+/// How long reading a release's record may take.
+const RECORD: Duration = Duration::from_secs(30);
 
 /// Installs the release.
 pub(super) async fn create(
@@ -93,6 +95,8 @@ async fn apply(
     }
     let before = run.last_deployed().await.map_err(failed)?;
     let atomic = planned.atomic.known().copied().unwrap_or(false);
+    // Before, for after Helm the cluster may not answer any more.
+    let cluster_uid = cluster.uid().await.ok().flatten().map(str::to_owned);
     let upgraded = run.upgrade().await;
     let record = newest(&run).await;
     let state = |model: HelmRelease| State {
@@ -100,7 +104,6 @@ async fn apply(
         private: private.clone(),
         identity: ReleaseIdentity::of(&planned),
     };
-    let cluster_uid = cluster.uid().await.ok().flatten().map(str::to_owned);
     match (upgraded, record) {
         (Ok(crds), Ok(Some(record))) => {
             let workloads = run.workloads(&record).await.map_err(failed)?;
@@ -115,13 +118,19 @@ async fn apply(
             "The release has no record",
             "Helm said that it worked, but left no record in the cluster. Someone may have removed it; apply again.",
         )),
-        (Ok(_), Err(error)) => Err(Diagnostics::error(
-            "The release's record cannot be read",
-            format!(
-                "Helm said that it worked, and then: {} The next apply goes on from what Helm did.",
-                sentence(&error.to_string())
-            ),
-        )),
+        // Helm said that it worked, so it is no error; the next plan reads what it did.
+        (Ok(crds), Err(error)) => {
+            report_workloads(ctx, &run, &Workloads::NotKnown(error.to_string()));
+            let text = |planned: &Field<String>| Field::from_option(planned.known().cloned());
+            let model = HelmRelease {
+                revision: Field::from_option(planned.revision.known().copied()),
+                chart_name: text(&planned.chart_name),
+                chart_version: text(&planned.chart_version),
+                app_version: text(&planned.app_version),
+                ..fill(&planned, &Record::unread(), cluster_uid, Some(crds), false)
+            };
+            Ok(state(model))
+        }
         (Err(error), record) => {
             let left = record
                 .ok()
@@ -183,8 +192,21 @@ async fn undo(
     }
 }
 
+/// The newest revision. A short outage is waited through, and a request to stop does not end it: without it, it is not known what
+/// there is.
 async fn newest(run: &Run<'_>) -> Result<Option<Record>, HelmError> {
-    run.storage().await?.newest().await
+    let mut waiting = Waiting::new(Pace::QUICK, run.limit().min(RECORD), run.cancel);
+    loop {
+        let read = async { run.storage().await?.newest().await };
+        let outage = match waiting.finish(read).await {
+            Ok(Err(HelmError::Cluster(error))) if error.is_transient() => error,
+            Ok(answer) => return answer,
+            Err(_) => return Err(ClusterError::silence(run.cluster.label(), waiting.limit()).into()),
+        };
+        if waiting.pause().await.is_err() {
+            return Err(outage.into());
+        }
+    }
 }
 
 fn not_ready(run: &Run<'_>, reasons: &[String]) -> Diagnostics {

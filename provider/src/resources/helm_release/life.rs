@@ -115,6 +115,50 @@ async fn install_plan_upgrade_and_destroy() {
 }
 
 #[tokio::test]
+async fn objects_that_outlast_helms_own_wait_are_waited_for() {
+    let world = World::new().await;
+    let mut release = world.installed().await;
+    world.helm.end_early();
+    let looks = || {
+        let of_deployment = format!("GET {DEPLOYMENT}");
+        let calls = world.api.calls();
+        calls.iter().filter(|call| **call == of_deployment).count()
+    };
+    let is_ending = || {
+        let live = world.api.get(DEPLOYMENT);
+        live.is_some_and(|live| live["metadata"]["deletionTimestamp"].is_string())
+    };
+    let ends_when_looked_at = async {
+        while !is_ending() {
+            tokio::task::yield_now().await;
+        }
+        let before = looks();
+        while looks() == before {
+            tokio::task::yield_now().await;
+        }
+        world.api.remove(DEPLOYMENT);
+        std::future::pending::<()>().await;
+    };
+    tokio::select! {
+        destroyed = release.destroy() => drop(destroyed.expect("destroyed")),
+        () = ends_when_looked_at => {}
+    }
+    assert_eq!(world.api.get(DEPLOYMENT), None);
+
+    let hasty = || config(|config| config["timeouts"] = json!({ "delete": "0s" }));
+    let mut release = world.session();
+    release.apply(hasty()).await.expect("installed");
+    world.helm.end_early();
+    let failure = release.destroy().await.expect_err("it is still there");
+    assert!(
+        words(&failure).contains("Deployment/n/r waits for the end of what it owns"),
+        "{failure}"
+    );
+    world.api.remove(DEPLOYMENT);
+    release.destroy().await.expect("nothing is left to do");
+}
+
+#[tokio::test]
 async fn a_plan_needs_neither_cluster_nor_helm() {
     let world = World::new().await;
     world.configure(UNKNOWN).await;
@@ -169,6 +213,23 @@ async fn a_release_whose_pods_never_get_ready_is_kept_and_told() {
         Action::NoOp,
         "nothing is tainted"
     );
+}
+
+#[tokio::test]
+async fn a_release_whose_record_cannot_be_read_is_kept_and_told() {
+    let world = World::new().await;
+    world.helm.hide_records();
+    let mut release = world.session();
+    let warnings = release
+        .apply(config(|_| {}))
+        .await
+        .expect("installed, with a warning")
+        .to_string();
+    assert!(
+        warnings.contains("not known whether release r is ready"),
+        "{warnings}"
+    );
+    assert_eq!(model(&release).status.as_str(), Some("unknown"));
 }
 
 #[tokio::test]

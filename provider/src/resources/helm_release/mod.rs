@@ -10,6 +10,7 @@ mod plan;
 mod read;
 mod schema;
 mod steps;
+mod uninstall;
 mod validate;
 
 use super::by_files::by_files;

@@ -6,7 +6,7 @@ use super::validate::source;
 use crate::cluster::{Cluster, ClusterError, Ended, Pace, Waiting};
 use crate::helm::{
     Adopt, Helm, HelmError, Owner, RUN_LABEL, Readiness, Record, Rollback, Status, Storage, Takeover,
-    Uninstall, Upgrade, Workspace, apply_crds, decide, readiness_of, rendered,
+    Upgrade, Workspace, apply_crds, decide, readiness_of, rendered,
 };
 use crate::provider::Joiner;
 use jiff::Timestamp;
@@ -49,11 +49,11 @@ pub(super) enum Workloads {
 }
 
 impl Run<'_> {
-    fn name(&self) -> &str {
+    pub(super) fn name(&self) -> &str {
         self.release.name.as_str().unwrap_or_default()
     }
 
-    fn namespace(&self) -> &str {
+    pub(super) fn namespace(&self) -> &str {
         self.release.namespace.as_str().unwrap_or_default()
     }
 
@@ -183,17 +183,7 @@ impl Run<'_> {
         }
     }
 
-    /// Removes the release and waits until its objects are gone.
-    pub(super) async fn uninstall(&self, timeout: Duration) -> Result<(), HelmError> {
-        let uninstall = Uninstall {
-            name: self.name().to_owned(),
-            namespace: self.namespace().to_owned(),
-            timeout,
-        };
-        self.helm(&uninstall.args()).await
-    }
-
-    async fn helm(&self, args: &[String]) -> Result<(), HelmError> {
+    pub(super) async fn helm(&self, args: &[String]) -> Result<(), HelmError> {
         let workspace = self.workspace().await?;
         Helm::open(self.data.helm()?, &workspace, self.cancel)
             .await?

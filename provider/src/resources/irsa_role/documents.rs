@@ -1,12 +1,10 @@
 //! The role's policy documents, made from its attributes.
 
 use super::schema::IrsaRole;
-use joiner_aws::policy::{Controller, ServiceAccount, controller, irsa_trust, same_meaning};
-use std::collections::BTreeMap;
+use crate::roles::{Place, controller_policy};
+use joiner_aws::policy::{ServiceAccount, irsa_trust};
 use tfplugin::Field;
 
-/// Name of the inline policy with the controller's permissions.
-pub(super) const CONTROLLER_POLICY: &str = "JoinerController";
 /// The tag that tells our roles from others; its value names service account and cluster.
 pub(super) const OWNER_TAG: &str = "joiner.dev/irsa-role";
 
@@ -46,11 +44,11 @@ impl<'a> ProviderArn<'a> {
 }
 
 /// The trust policy; unknown while what it needs is.
-pub(super) fn trust(role: &IrsaRole) -> Result<Field<String>, String> {
+pub(super) fn trust(model: &IrsaRole) -> Result<Field<String>, String> {
     let (Some(arn), Some(namespace), Some(name)) = (
-        role.oidc_provider_arn.as_str(),
-        role.namespace.as_str(),
-        role.service_account.as_str(),
+        model.oidc_provider_arn.as_str(),
+        model.controller.namespace.as_str(),
+        model.controller.service_account.as_str(),
     ) else {
         return Ok(Field::Unknown);
     };
@@ -62,76 +60,38 @@ pub(super) fn trust(role: &IrsaRole) -> Result<Field<String>, String> {
 }
 
 /// The controller's policy in `region`; unknown while what it needs is.
-pub(super) fn policy(role: &IrsaRole, region: Field<String>) -> Result<Field<String>, String> {
-    let (Some(arn), Some(cluster), Some(region)) = (
-        role.oidc_provider_arn.as_str(),
-        role.cluster_name.as_str(),
-        region.into_known(),
-    ) else {
-        return Ok(Field::Unknown);
-    };
-    let (Some(queue), Some(roles), Some(Some(manages_profiles))) = (
-        role.interruption_queue_arn.decided(),
-        role.node_role_arns.decided(),
-        role.manage_instance_profiles.decided(),
-    ) else {
+pub(super) fn policy(model: &IrsaRole, region: Field<String>) -> Result<Field<String>, String> {
+    let (Some(arn), Some(region)) = (model.oidc_provider_arn.as_str(), region.into_known()) else {
         return Ok(Field::Unknown);
     };
     let ProviderArn {
         partition, account, ..
     } = ProviderArn::parse(arn)?;
-    let facts = Controller {
+    let place = Place {
         partition: partition.to_owned(),
-        region,
         account: account.to_owned(),
-        cluster: cluster.to_owned(),
-        queue_arn: queue.cloned(),
-        node_role_arns: roles.into_iter().flatten().cloned().collect(),
-        manages_profiles: *manages_profiles,
+        region,
     };
-    Ok(Field::Known(controller(&facts).to_json()))
-}
-
-/// The value of [`OWNER_TAG`].
-pub(super) fn owner(role: &IrsaRole) -> String {
-    let part = |field: &Field<String>| field.as_str().unwrap_or_default().to_owned();
-    format!(
-        "{}/{}@{}",
-        part(&role.namespace),
-        part(&role.service_account),
-        part(&role.cluster_name)
-    )
-}
-
-/// `planned`, in the words of `prior` when it means the same.
-pub(super) fn keep_words(planned: Field<String>, prior: &Field<String>) -> Field<String> {
-    match (planned.as_str(), prior.as_str()) {
-        (Some(new), Some(old)) if same_meaning(new, old) => prior.clone(),
-        _ => planned,
-    }
-}
-
-/// Whether two sets of named policies mean the same.
-pub(super) fn same_documents(left: &BTreeMap<String, String>, right: &BTreeMap<String, String>) -> bool {
-    left.len() == right.len()
-        && left
-            .iter()
-            .all(|(name, left)| right.get(name).is_some_and(|right| same_meaning(left, right)))
+    Ok(controller_policy(&model.controller, Field::Known(place)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::roles::ControllerAttributes;
 
     const ARN: &str = "arn:aws-cn:iam::123456789012:oidc-provider/oidc.eks.cn-north-1.amazonaws.com.cn/id/A";
 
     fn role() -> IrsaRole {
         IrsaRole {
             oidc_provider_arn: ARN.into(),
-            cluster_name: "c".into(),
-            namespace: "kube-system".into(),
-            service_account: "joiner".into(),
-            manage_instance_profiles: Field::Known(true),
+            controller: ControllerAttributes {
+                cluster_name: "c".into(),
+                namespace: "kube-system".into(),
+                service_account: "joiner".into(),
+                manage_instance_profiles: Field::Known(true),
+                ..ControllerAttributes::default()
+            },
             ..IrsaRole::default()
         }
     }
@@ -161,48 +121,16 @@ mod tests {
         let region = || Field::Known("cn-north-1".to_owned());
         assert!(known(&trust(&role()).expect("valid")) && known(&policy(&role(), region()).expect("valid")));
         assert!(policy(&role(), Field::Unknown).expect("valid").is_unknown());
-        for unknown in [
-            IrsaRole {
-                oidc_provider_arn: Field::Unknown,
-                ..role()
-            },
-            IrsaRole {
-                cluster_name: Field::Unknown,
-                ..role()
-            },
-            IrsaRole {
-                node_role_arns: Field::Unknown,
-                ..role()
-            },
-            IrsaRole {
-                interruption_queue_arn: Field::Unknown,
-                ..role()
-            },
-        ] {
-            assert!(
-                policy(&unknown, region()).expect("valid").is_unknown(),
-                "{unknown:?}"
-            );
-        }
+        let unknown = IrsaRole {
+            oidc_provider_arn: Field::Unknown,
+            ..role()
+        };
+        assert!(policy(&unknown, region()).expect("valid").is_unknown());
+        assert!(trust(&unknown).expect("valid").is_unknown());
         let text = policy(&role(), region())
             .expect("valid")
             .into_known()
             .expect("known");
         assert!(text.contains("arn:aws-cn:"), "the partition is the ARN's: {text}");
-    }
-
-    #[test]
-    fn another_spelling_is_no_change() {
-        let old = Field::Known(
-            r#"{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"a:B","Resource":"*"}]}"#
-                .to_owned(),
-        );
-        let new = Field::Known(
-            r#"{"Statement":{"Resource":["*"],"Action":["a:B"],"Effect":"Allow"},"Version":"2012-10-17"}"#
-                .to_owned(),
-        );
-        assert_eq!(keep_words(new, &old), old);
-        assert_eq!(keep_words("x".into(), &old), "x".into());
-        assert_eq!(owner(&role()), "kube-system/joiner@c");
     }
 }

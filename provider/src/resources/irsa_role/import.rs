@@ -1,11 +1,10 @@
 //! Importing by role name: what the trust policy and our tag tell.
 
 use super::documents::OWNER_TAG;
-use super::identity::{RoleIdentity, account};
 use super::schema::IrsaRole;
 use crate::provider::Joiner;
-use crate::report;
-use joiner_aws::iam::{Role, get_role};
+use crate::roles::{self, ControllerAttributes, RoleAttributes, RoleIdentity};
+use joiner_aws::iam::Role;
 use serde_json::Value as Json;
 use tfplugin::{Context, Diagnostics, Field, ImportBy, State};
 
@@ -14,42 +13,12 @@ pub(super) async fn import(
     ctx: &Context<Joiner>,
     by: ImportBy<RoleIdentity>,
 ) -> Result<Vec<State<IrsaRole, RoleIdentity>>, Diagnostics> {
-    let (name, wanted_account) = match by {
-        ImportBy::Id(name) => (name, None),
-        ImportBy::Identity(RoleIdentity { name, account_id }) => {
-            (name.known_or_default(), account_id.into_known())
-        }
-    };
     let data = ctx.ready()?;
-    let found = get_role(data.aws()?, &name)
-        .await
-        .map_err(|error| report::aws("The role was not read", &error))?;
-    match found {
-        Some(role) => {
-            let found = account(&role.arn);
-            if wanted_account.is_some() && found != wanted_account.as_deref() {
-                return Err(Diagnostics::error(
-                    format!("Role {name:?} is in another account"),
-                    format!(
-                        "The identity names account {}, and the provider reaches {}, with account {}. Use the credentials, or the \
-                         assume_role, of the account that is meant.",
-                        wanted_account.unwrap_or_default(),
-                        role.arn,
-                        found.unwrap_or("unknown")
-                    ),
-                ));
-            }
-            let model = model(&role);
-            Ok(vec![State {
-                identity: RoleIdentity::of(&model),
-                ..State::new(model)
-            }])
-        }
-        None => Err(Diagnostics::error(
-            format!("There is no role {name:?}"),
-            "The account has none of this name. The ID is the role's name, not its ARN.",
-        )),
-    }
+    let model = model(&roles::find(data.aws()?, by).await?);
+    Ok(vec![State {
+        identity: RoleIdentity::of(&model.role),
+        ..State::new(model)
+    }])
 }
 
 /// What the role itself tells of the attributes; the core reads the rest.
@@ -77,14 +46,20 @@ fn model(role: &Role) -> IrsaRole {
         .get(OWNER_TAG)
         .and_then(|owner| Some(owner.rsplit_once('@')?.1.to_owned()));
     IrsaRole {
-        id: Field::Known(role.name.clone()),
-        name: Field::Known(role.name.clone()),
-        arn: Field::Known(role.arn.clone()),
+        role: RoleAttributes {
+            id: Field::Known(role.name.clone()),
+            name: Field::Known(role.name.clone()),
+            arn: Field::Known(role.arn.clone()),
+            ..RoleAttributes::default()
+        },
+        controller: ControllerAttributes {
+            namespace: Field::from_option(namespace.map(str::to_owned)),
+            service_account: Field::from_option(service_account.map(str::to_owned)),
+            cluster_name: Field::from_option(cluster),
+            manage_instance_profiles: Field::Known(true),
+            ..ControllerAttributes::default()
+        },
         oidc_provider_arn: Field::from_option(provider),
-        namespace: Field::from_option(namespace.map(str::to_owned)),
-        service_account: Field::from_option(service_account.map(str::to_owned)),
-        cluster_name: Field::from_option(cluster),
-        manage_instance_profiles: Field::Known(true),
         ..IrsaRole::default()
     }
 }
@@ -125,9 +100,9 @@ mod tests {
         assert_eq!(
             (
                 model.oidc_provider_arn.as_str(),
-                model.namespace.as_str(),
-                model.service_account.as_str(),
-                model.cluster_name.as_str()
+                model.controller.namespace.as_str(),
+                model.controller.service_account.as_str(),
+                model.controller.cluster_name.as_str()
             ),
             (Some(arn), Some("n"), Some("s"), Some("c"))
         );

@@ -1,9 +1,8 @@
 //! A role's life under a core, by the core's own rules, with an account in memory.
 
-use super::account::{Account, Role};
 use super::schema::IrsaRole;
-use crate::provider::{Fakes, JoinerProvider};
-use joiner_aws::StaticCredentials;
+use crate::account::{Account, Role};
+use crate::provider::JoinerProvider;
 use serde_json::{Value as Json, json};
 use std::sync::Arc;
 use tfplugin::Field;
@@ -21,26 +20,17 @@ struct World {
 impl World {
     async fn new() -> Self {
         let (account, url) = Account::start().await;
-        let credentials = StaticCredentials {
-            access_key_id: "AKIA".into(),
-            secret_access_key: "secret".into(),
-            session_token: None,
-        };
-        let provider = JoinerProvider::new().with(Fakes {
-            credentials: Some(credentials),
-            ..Fakes::default()
-        });
-        let core = Core::new(provider).await.expect("the schemas are valid");
+        let core = Core::new(Account::provider())
+            .await
+            .expect("the schemas are valid");
         let world = Self { account, url, core };
         world.configure(&world.url).await;
         world
     }
 
     async fn configure(&self, url: &str) {
-        let aws =
-            json!({ "region": "eu-central-1", "endpoints": { "all": url }, "default_tags": { "team": "a" } });
         self.core
-            .configure(json!({ "aws": aws }))
+            .configure(json!({ "aws": Account::settings(url) }))
             .await
             .expect("configured");
     }
@@ -112,7 +102,7 @@ async fn create_plan_change_and_destroy() {
         live.inline
     );
     assert_eq!(
-        model(&role).arn.as_str(),
+        model(&role).role.arn.as_str(),
         Some("arn:aws:iam::123456789012:role/r")
     );
     assert_eq!(action(&mut role, config(|_| {})).await, Action::NoOp);
@@ -307,7 +297,7 @@ async fn what_is_unknown_waits_for_the_apply() {
         .await
         .expect("planned");
     role.apply_plan(planned, config(|_| {})).await.expect("created");
-    assert!(model(&role).policy_json.is_known());
+    assert!(model(&role).controller.policy_json.is_known());
     // With an account that is not known yet nothing is asked.
     world.account.calls();
     world.configure(UNKNOWN).await;
@@ -322,7 +312,10 @@ async fn an_import_reads_the_role() {
     let mut by_id = world.session();
     by_id.import("r").await.expect("imported");
     assert_eq!(
-        (model(&by_id).oidc_provider_arn, model(&by_id).cluster_name),
+        (
+            model(&by_id).oidc_provider_arn,
+            model(&by_id).controller.cluster_name
+        ),
         (Field::Known(OIDC.to_owned()), "c".into())
     );
     let plain = config(|config| {

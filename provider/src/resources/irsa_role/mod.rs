@@ -1,10 +1,7 @@
 //! `joiner_irsa_role`.
 
-#[cfg(test)]
-mod account;
 mod apply;
 mod documents;
-mod identity;
 mod import;
 #[cfg(test)]
 mod life;
@@ -14,7 +11,7 @@ mod schema;
 mod validate;
 
 use super::by_files::by_files;
-use identity::RoleIdentity;
+use crate::roles::RoleIdentity;
 pub(crate) use schema::IrsaRole;
 use std::convert::identity as unchanged;
 

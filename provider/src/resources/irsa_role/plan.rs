@@ -1,10 +1,10 @@
 //! Planning: the policies are made here, so that the plan shows them, as far as what they need is known.
 
-use super::documents::{ProviderArn, keep_words, policy, trust};
-use super::identity::RoleIdentity;
+use super::documents::{ProviderArn, policy, trust};
 use super::schema::IrsaRole;
-use crate::provider::{Joiner, Part};
-use tfplugin::{Configured, Context, Diagnostics, Field, Plan, PlanRequest};
+use crate::provider::{Joiner, known_region};
+use crate::roles::{RoleIdentity, keep_words};
+use tfplugin::{Context, Diagnostics, Field, Plan, PlanRequest};
 
 /// Completes the plan.
 pub(super) async fn plan(
@@ -14,8 +14,8 @@ pub(super) async fn plan(
 ) -> Result<(), Diagnostics> {
     let region = region(ctx, &plan.planned);
     let planned = &mut plan.planned;
-    if planned.id.is_unknown() {
-        planned.id = planned.name.clone();
+    if planned.role.id.is_unknown() {
+        planned.role.id = planned.role.name.clone();
     }
     if request.prior.is_none() {
         // IAM tells account and id; a role that is replaced has another identity than the one before it.
@@ -28,22 +28,15 @@ pub(super) async fn plan(
         found
     };
     let trust = trust(planned).map_err(wrong)?;
-    planned.trust_policy_json = keep_words(trust, &prior.trust_policy_json);
+    planned.controller.trust_policy_json = keep_words(trust, &prior.controller.trust_policy_json);
     let policy = policy(planned, region).map_err(wrong)?;
     // A region that only the apply will find is no reason to change what was made with it before.
+    let (planned, prior) = (&mut planned.controller, &prior.controller);
     let unchanged = policy.is_unknown() && planned.policy_json == prior.policy_json && !plan.changed;
     if !unchanged {
         planned.policy_json = keep_words(policy, &prior.policy_json);
     }
     Ok(())
-}
-
-/// The region in the environment, as the standard chain reads it first.
-fn region_of_environment() -> Option<String> {
-    ["AWS_REGION", "AWS_DEFAULT_REGION"]
-        .iter()
-        .filter_map(|name| std::env::var(name).ok())
-        .find(|region| !region.is_empty())
 }
 
 /// The cluster's region as far as it is known without a call: set, in the issuer's name, or the provider's.
@@ -59,17 +52,7 @@ fn region(ctx: &Context<Joiner>, role: &IrsaRole) -> Field<String> {
     if let Some(region) = ProviderArn::parse(arn).ok().and_then(|arn| arn.region()) {
         return region.into();
     }
-    match ctx.provider() {
-        Configured::Ready(data) => match &data.aws {
-            // The chain may also find it in a profile or from the instance; then the apply will tell.
-            Part::Known(aws) => match aws.settings().region.clone().or_else(region_of_environment) {
-                Some(region) => Field::Known(region),
-                None => Field::Unknown,
-            },
-            _ => Field::Unknown,
-        },
-        _ => Field::Unknown,
-    }
+    known_region(ctx)
 }
 
 /// The cluster's region for an apply.

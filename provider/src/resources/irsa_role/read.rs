@@ -1,13 +1,11 @@
 //! Reading the role: what is there, in the words of the state where it means the same.
 
-use super::documents::{CONTROLLER_POLICY, OWNER_TAG, keep_words};
-use super::identity::RoleIdentity;
+use super::documents::OWNER_TAG;
 use super::schema::IrsaRole;
 use crate::provider::Joiner;
-use crate::report;
-use joiner_aws::iam::{Attachments, Role, attachments, get_role};
-use joiner_aws::policy::same_meaning;
-use tfplugin::{Context, Diagnostic, Diagnostics, Field, State};
+use crate::roles::{self, RoleIdentity};
+use joiner_aws::iam::{Attachments, Role};
+use tfplugin::{Context, Diagnostics, State};
 
 /// The state of the role now; `None` when it is gone. While AWS is unknown the state stays as it is.
 pub(super) async fn read(
@@ -18,129 +16,22 @@ pub(super) async fn read(
     if data.aws.is_unknown() {
         return Ok(Some(state));
     }
-    let aws = data.aws()?;
-    let name = state.model.name.as_str().unwrap_or_default().to_owned();
-    let failed = |error: joiner_aws::Error| report::aws("The role was not read", &error);
-    let Some(role) = get_role(aws, &name).await.map_err(failed)? else {
+    let found = roles::present(ctx, data.aws()?, &state.model.role, OWNER_TAG).await?;
+    let Some((role, hanging)) = found else {
         return Ok(None);
-    };
-    let known_id = state.model.unique_id.as_str();
-    if known_id.is_some_and(|id| id != role.id) && !role.tags.contains_key(OWNER_TAG) {
-        ctx.report(Diagnostic::warning(
-            format!("Role {name} is another one"),
-            format!(
-                "The role in the state is gone, and {} was made by someone else under the same name.",
-                role.arn
-            ),
-        ));
-        return Ok(None);
-    }
-    let hanging = match attachments(aws, &name).await {
-        Ok(hanging) => hanging,
-        Err(error) if error.is_not_found() => return Ok(None),
-        Err(error) => return Err(failed(error)),
     };
     let model = merge(&state.model, &role, &hanging);
     Ok(Some(State {
-        identity: RoleIdentity::of(&model),
+        identity: RoleIdentity::of(&model.role),
         model,
         private: state.private,
     }))
 }
 
-/// The role as a model: in the words of `prior`, and without what others put on it.
-pub(super) fn merge(prior: &IrsaRole, role: &Role, hanging: &Attachments) -> IrsaRole {
-    let mut model = prior.clone();
-    model.id = Field::Known(role.name.clone());
-    model.name = Field::Known(role.name.clone());
-    model.arn = Field::Known(role.arn.clone());
-    model.unique_id = Field::Known(role.id.clone());
-    model.path = Field::Known(role.path.clone());
-    model.description = Field::Known(role.description.clone());
-    model.permissions_boundary = Field::from_option(role.boundary.clone());
-    model.trust_policy_json = keep_words(Field::Known(role.trust.clone()), &prior.trust_policy_json);
-    let policy = hanging.inline.get(CONTROLLER_POLICY).cloned().unwrap_or_default();
-    model.policy_json = keep_words(Field::Known(policy), &prior.policy_json);
-    if let Some(tags) = model.tags.known_mut() {
-        tags.retain(|key, _| role.tags.contains_key(key));
-        tags.iter_mut()
-            .for_each(|(key, value)| value.clone_from(&role.tags[key]));
-    }
-    if let Some(policies) = model.policies.known_mut() {
-        policies.retain(|name, _| hanging.inline.contains_key(name));
-        for (name, document) in policies.iter_mut() {
-            if !same_meaning(document, &hanging.inline[name]) {
-                document.clone_from(&hanging.inline[name]);
-            }
-        }
-    }
-    if let Some(arns) = model.policy_arns.known_mut() {
-        arns.retain(|arn| hanging.policies.contains(arn));
-    }
-    model
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::collections::{BTreeMap, BTreeSet};
-
-    fn role() -> Role {
-        Role {
-            name: "r".into(),
-            arn: "arn:aws:iam::1:role/r".into(),
-            id: "AROA1".into(),
-            path: "/".into(),
-            description: String::new(),
-            trust: r#"{"Statement":[]}"#.into(),
-            boundary: None,
-            max_session_seconds: 3600,
-            tags: BTreeMap::from([("a".into(), "2".into()), ("foreign".into(), "x".into())]),
-        }
-    }
-
-    #[test]
-    fn what_others_put_there_stays_out_and_what_changed_shows() {
-        let prior = IrsaRole {
-            tags: Field::Known(BTreeMap::from([
-                ("a".into(), "1".into()),
-                ("gone".into(), "1".into()),
-            ])),
-            policies: Field::Known(BTreeMap::from([
-                (
-                    "same".into(),
-                    r#"{"Statement":[{"Effect":"Allow","Action":"x:Y","Resource":"*"}]}"#.into(),
-                ),
-                ("gone".into(), "{}".into()),
-            ])),
-            policy_arns: Field::Known(BTreeSet::from(["arn:1".into(), "arn:2".into()])),
-            ..IrsaRole::default()
-        };
-        let hanging = Attachments {
-            inline: BTreeMap::from([
-                (
-                    "same".into(),
-                    r#"{"Statement":{"Action":["x:Y"],"Effect":"Allow","Resource":["*"]}}"#.into(),
-                ),
-                ("foreign".into(), "{}".into()),
-                (CONTROLLER_POLICY.into(), r#"{"Statement":[]}"#.into()),
-            ]),
-            policies: BTreeSet::from(["arn:1".into(), "arn:foreign".into()]),
-            profiles: BTreeSet::new(),
-        };
-        let model = merge(&prior, &role(), &hanging);
-        assert_eq!(
-            model.tags,
-            Field::Known(BTreeMap::from([("a".into(), "2".into())]))
-        );
-        let policies = model.policies.known().expect("known");
-        assert_eq!(policies.keys().collect::<Vec<_>>(), ["same"]);
-        assert_eq!(
-            policies["same"],
-            prior.policies.known().expect("known")["same"],
-            "the same meaning keeps its words"
-        );
-        assert_eq!(model.policy_arns, Field::Known(BTreeSet::from(["arn:1".into()])));
-        assert_eq!(model.unique_id, "AROA1".into());
+fn merge(prior: &IrsaRole, role: &Role, hanging: &Attachments) -> IrsaRole {
+    IrsaRole {
+        role: roles::merge(&prior.role, role, hanging),
+        controller: prior.controller.as_found(role, hanging),
+        ..prior.clone()
     }
 }

@@ -7,6 +7,7 @@ mod plan;
 mod read;
 mod schema;
 mod validate;
+mod zones;
 
 use super::by_files::by_files;
 use crate::objects::{ObjectIdentity, with_meaning};

@@ -1,6 +1,8 @@
 //! The changes that are tried, each with its size: a word in the pod is smaller than a rule given up, and that is smaller than a
 //! change of a pool, which others use too.
 
+mod labels;
+
 use std::collections::BTreeSet;
 
 use super::super::words::{limit_needed, toleration};
@@ -36,10 +38,13 @@ pub(super) fn changes(
     let mut all = Vec::new();
     all.extend(tolerations(snapshot, pod));
     all.extend(selectors(snapshot, catalogue, pod));
+    all.extend(labels::affinity(snapshot, catalogue, pod));
     all.extend(requests(pod, refusal));
     all.extend(company(pod));
     all.extend(limits(snapshot, refusal));
     all.extend(pools(snapshot, refusal));
+    all.extend(labels::pools(snapshot, refusal));
+    all.extend(labels::taints(snapshot, refusal));
     all
 }
 

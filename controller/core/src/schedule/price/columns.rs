@@ -27,12 +27,28 @@ pub(in crate::schedule) struct Columns {
     pub(in crate::schedule) served: Vec<Bits>,
     /// Columns of which nothing gives more of everything for the same money.
     pub(in crate::schedule) lean: Bits,
+    pub(in crate::schedule) purpose: Purpose,
 }
 
 type Sort = (Vec<SetId>, Option<SetId>, u32, Bits);
 
+/// What columns are for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::schedule) enum Purpose {
+    /// Packing: pools that want a variety of types are left out, for it does not look after that, and what a column is worth
+    /// counts per money alone.
+    Packing,
+    /// A bound: all pools count, and a pod is only on a column that is large enough for it.
+    Bound,
+}
+
 /// The columns that serve some demand.
-pub(in crate::schedule) fn columns(round: &mut Round<'_, '_>, demands: &[Demand], slots: &[f64]) -> Columns {
+pub(in crate::schedule) fn columns(
+    round: &mut Round<'_, '_>,
+    demands: &[Demand],
+    slots: &[f64],
+    purpose: Purpose,
+) -> Columns {
     let problem = round.problem;
     let mut index: BTreeMap<Sort, usize> = BTreeMap::new();
     let mut sorts: Vec<Sort> = Vec::new();
@@ -55,7 +71,8 @@ pub(in crate::schedule) fn columns(round: &mut Round<'_, '_>, demands: &[Demand]
     // Which sorts a column serves, column by column; equal ones side by side.
     let mut by_service: BTreeMap<Bits, Vec<Column>> = BTreeMap::new();
     for (pool, model) in problem.pools.iter().enumerate() {
-        if model.closed.is_some() || !model.min_values.is_empty() {
+        let varied = purpose == Purpose::Packing && !model.min_values.is_empty();
+        if model.closed.is_some() || varied {
             continue;
         }
         let within = round.within_limits(pool);
@@ -74,6 +91,10 @@ pub(in crate::schedule) fn columns(round: &mut Round<'_, '_>, demands: &[Demand]
         }
         for kind in within.iter() {
             let it = &model.kinds[kind];
+            if it.usable.iter().any(|left| *left < 0) {
+                // Its daemons leave no place for pods.
+                continue;
+            }
             let suited: Vec<(usize, Vec<SetId>)> = wishes
                 .iter()
                 .map(|(index, all)| {
@@ -118,6 +139,7 @@ pub(in crate::schedule) fn columns(round: &mut Round<'_, '_>, demands: &[Demand]
         sort,
         served: vec![Bits::none(0); sorts.len()],
         lean: Bits::none(0),
+        purpose,
     };
     for (service, some) in by_service {
         for column in undominated(some) {
@@ -153,7 +175,7 @@ fn undominated(mut columns: Vec<Column>) -> Vec<Column> {
     kept
 }
 
-/// Marks the columns that per money are not beaten by one that serves the same demands.
+/// Marks the columns that per money are not beaten by one that serves the same demands; for a bound, and is no smaller.
 fn lean(columns: &mut Columns) {
     let mut service: BTreeMap<Vec<usize>, Vec<usize>> = BTreeMap::new();
     for id in 0..columns.all.len() {
@@ -169,7 +191,15 @@ fn lean(columns: &mut Columns) {
                 let it = &columns.all[*other];
                 let more = |(mine, theirs): (&f64, &f64)| theirs / it.price - mine / own.price;
                 let gains: Vec<f64> = own.holds.iter().zip(&it.holds).map(more).collect();
+                // Where it counts, a pod that fits here must fit there.
+                let large = columns.purpose == Purpose::Packing
+                    || own
+                        .holds
+                        .iter()
+                        .zip(&it.holds)
+                        .all(|(mine, theirs)| theirs >= mine);
                 other != id
+                    && large
                     && gains.iter().all(|gain| *gain >= 0.0)
                     && (gains.iter().any(|gain| *gain > 0.0) || other < id)
             });

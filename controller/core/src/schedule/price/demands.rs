@@ -24,7 +24,7 @@ pub(in crate::schedule) struct Demand {
 /// All that may be packed anew. Claims that a reservation pays, that `minValues` binds or whose pods found a company on
 /// one host stay as they are. With it comes how many pods of each crowded group a node holds.
 pub(in crate::schedule) fn demands(round: &mut Round<'_, '_>) -> (Vec<Demand>, Vec<f64>) {
-    let mut found: BTreeMap<(usize, usize, Option<SetId>, u32), usize> = BTreeMap::new();
+    let mut found = Found::new();
     for place in round.problem.nodes.len()..round.state.places.len() {
         let Some(weight) = loose(round, place) else {
             continue;
@@ -34,6 +34,13 @@ pub(in crate::schedule) fn demands(round: &mut Round<'_, '_>) -> (Vec<Demand>, V
             *found.entry((class, level, pin, weight)).or_default() += count;
         }
     }
+    listed(round, found)
+}
+
+/// Class, level, pin and weight to how many pods.
+pub(super) type Found = BTreeMap<(usize, usize, Option<SetId>, u32), usize>;
+
+pub(super) fn listed(round: &Round<'_, '_>, found: Found) -> (Vec<Demand>, Vec<f64>) {
     let mut demands: Vec<Demand> = found
         .into_iter()
         .map(|((class, level, pin, weight), count)| Demand {
@@ -115,7 +122,8 @@ pub(super) fn loose(round: &Round<'_, '_>, place: usize) -> Option<u32> {
         })
     };
     let bound = it.load.iter().any(|(class, level, _)| {
-        company(*class, *level) || looked_for(*class) || round.problem.classes[*class].devices
+        let it = &round.problem.classes[*class];
+        company(*class, *level) || looked_for(*class) || it.devices || !it.shared.is_empty()
     });
     let stays = it.load.is_empty() || it.payment != Payment::Market || !pool.min_values.is_empty() || bound;
     (!stays).then_some(pool.pool.weight)
@@ -193,18 +201,5 @@ impl Round<'_, '_> {
         self.state.slack[place] = slack(&was, self.problem);
         self.state.places[place] = was;
         self.weigh(place);
-    }
-}
-
-impl Round<'_, '_> {
-    /// What the claims cost that stay as they are.
-    pub(in crate::schedule) fn fixed_price(&mut self) -> u64 {
-        let mut total = 0;
-        for place in self.problem.nodes.len()..self.state.places.len() {
-            if !self.state.places[place].load.is_empty() && loose(self, place).is_none() {
-                total += self.price(place);
-            }
-        }
-        total
     }
 }

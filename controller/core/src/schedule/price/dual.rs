@@ -1,12 +1,12 @@
 //! What pods are worth: prices of the linear relaxation in which nodes and pods can be divided.
 //!
 //! Give each column a price for each resource so that all it holds is worth its own price. A pod is then worth what it
-//! takes on the column where that is least, and all pods together are worth no more than any set of nodes that carries
-//! them: a lower bound, whatever the prices. The prices are moved towards the resources of which most is taken.
+//! takes on the column where that is least (for a bound: of those that are large enough for it), and all pods together are worth no more than any set of
+//! nodes that carries them: a lower bound, whatever the prices. The prices are moved towards the resources of which most is taken.
 
 use std::collections::BTreeMap;
 
-use super::columns::Columns;
+use super::columns::{Columns, Purpose};
 use super::demands::Demand;
 
 /// Worth of pods and prices of resources.
@@ -38,7 +38,7 @@ struct Table<'d> {
     items: Vec<Item<'d>>,
     columns: &'d Columns,
     used: Vec<usize>,
-    /// For each sort the places in `used`.
+    /// For each item the places in `used` of the columns that serve it and hold one of its pods.
     reach: Vec<Vec<usize>>,
 }
 
@@ -49,8 +49,8 @@ struct Turn {
     bound: f64,
 }
 
-/// The worth of pods, nearly the best.
-pub(in crate::schedule) fn solve(demands: &[Demand], columns: &Columns) -> Dual {
+/// The worth of pods, nearly the best; less near where `stop` ends the search.
+pub(in crate::schedule) fn solve(demands: &[Demand], columns: &Columns, stop: &dyn Fn() -> bool) -> Dual {
     let mut index: BTreeMap<(usize, Vec<u64>), usize> = BTreeMap::new();
     let mut items: Vec<Item<'_>> = Vec::new();
     let mut item_of = Vec::with_capacity(demands.len());
@@ -70,7 +70,7 @@ pub(in crate::schedule) fn solve(demands: &[Demand], columns: &Columns) -> Dual 
     }
     let (thin, like) = thin(columns);
     let mut table = Table::new(items, columns, thin);
-    let shares = table.seek();
+    let shares = table.seek(stop);
     // The bound must hold for every column: those left out take the shares of the one that is most like them.
     let all: Vec<usize> = columns.lean.iter().collect();
     let shares: Vec<Vec<f64>> = all
@@ -135,10 +135,18 @@ fn thin(columns: &Columns) -> (Vec<usize>, Vec<usize>) {
 
 impl<'d> Table<'d> {
     fn new(items: Vec<Item<'d>>, columns: &'d Columns, used: Vec<usize>) -> Table<'d> {
-        let reach = columns
-            .served
+        let holds = |item: &Item<'_>, column: usize| {
+            let holds = &columns.all[column].holds;
+            let mut dims = item.takes.iter().zip(holds);
+            columns.purpose == Purpose::Packing || dims.all(|(takes, holds)| *takes <= 0.0 || takes <= holds)
+        };
+        let reach = items
             .iter()
-            .map(|served| (0..used.len()).filter(|at| served.has(used[*at])).collect())
+            .map(|item| {
+                let served = &columns.served[item.sort];
+                let suits = |at: &usize| served.has(used[*at]) && holds(item, used[*at]);
+                (0..used.len()).filter(suits).collect()
+            })
             .collect();
         Table {
             items,
@@ -149,7 +157,7 @@ impl<'d> Table<'d> {
     }
 
     /// The shares of each used column's price that go to each resource.
-    fn seek(&self) -> Vec<Vec<f64>> {
+    fn seek(&self, stop: &dyn Fn() -> bool) -> Vec<Vec<f64>> {
         let dims = self.items.first().map_or(0, |item| item.takes.len());
         let mut shares: Vec<Vec<f64>> = self
             .used
@@ -166,6 +174,9 @@ impl<'d> Table<'d> {
         let mut average = shares.clone();
         let mut best = (self.evaluate(&shares).bound, shares.clone());
         for turn in 0..ROUNDS {
+            if stop() {
+                break;
+            }
             let now = self.evaluate(&shares);
             if now.bound > best.0 {
                 best = (now.bound, shares.clone());
@@ -209,9 +220,9 @@ impl<'d> Table<'d> {
             best: Vec::with_capacity(self.items.len()),
             bound: 0.0,
         };
-        for item in &self.items {
+        for (item, reach) in self.items.iter().zip(&self.reach) {
             let (mut least, mut best) = (f64::INFINITY, usize::MAX);
-            for at in &self.reach[item.sort] {
+            for at in reach {
                 let cost: f64 = per[*at]
                     .iter()
                     .zip(item.takes)

@@ -37,10 +37,21 @@ pub(in crate::schedule) struct Packer {
     /// What packing may cost before it is given up, and what it has cost.
     pub(super) budget: f64,
     cost: f64,
-    /// Whether the best column for pods like the last ones is taken again while it is as good.
-    hasty: bool,
+    /// How much care is taken over the choice of columns.
+    care: Care,
     last: BTreeMap<usize, (usize, f64)>,
     candidates: BTreeMap<(usize, usize), Vec<usize>>,
+}
+
+/// How much care is taken over the choice of columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Care {
+    /// Every candidate is tried.
+    Full,
+    /// The best column for pods like the last ones is taken again while it is as good.
+    Some,
+    /// Time is up: the first column that takes the pods is taken.
+    None,
 }
 
 /// How many columns of one price range are tried for a pod.
@@ -89,7 +100,7 @@ impl Packer {
             spent: 0,
             budget: f64::INFINITY,
             cost: 0.0,
-            hasty: false,
+            care: Care::Full,
             last: BTreeMap::new(),
             bundles: bundles(&demands, &columns),
             candidates: BTreeMap::new(),
@@ -99,14 +110,15 @@ impl Packer {
         }
     }
 
-    /// Packs every demand; whether all found a node.
+    /// Packs every demand; whether all found a node. Once `stop` says so the rest is packed without much care, so that there
+    /// is an answer.
     pub(super) fn pack_all(&mut self, round: &mut Round<'_, '_>, stop: &dyn Fn() -> bool) -> bool {
         for (left, demand) in self.left.iter_mut().zip(&self.demands) {
             *left = demand.count;
         }
-        self.hasty = true;
+        self.care = Care::Some;
         let complete = self.pack(round, stop);
-        self.hasty = false;
+        self.care = Care::Full;
         complete
     }
 
@@ -116,7 +128,10 @@ impl Packer {
         self.settle();
         self.cost = 0.0;
         while let Some(head) = self.head() {
-            if stop() || self.cost + self.owed() > self.budget {
+            if self.care != Care::None && stop() {
+                self.care = Care::None;
+            }
+            if self.cost + self.owed() > self.budget {
                 return false;
             }
             let Some(fill) = self.choose(round, head) else {
@@ -179,11 +194,18 @@ impl Packer {
 
     fn choose(&mut self, round: &Round<'_, '_>, head: usize) -> Option<Fill> {
         let key = self.columns.sort[head];
-        if let (true, Some((column, rank))) = (self.hasty, self.last.get(&key).copied())
+        let last = self.last.get(&key).copied();
+        if let (true, Some((column, rank))) = (self.care != Care::Full, last)
             && let Some(fill) = self.fill(round, column, head)
-            && fill.rank >= rank * 0.985
+            && (fill.rank >= rank * 0.985 || self.care == Care::None)
         {
             return Some(fill);
+        }
+        if self.care == Care::None {
+            let first = Some(self.dual.best[head]).filter(|column| *column < self.columns.all.len());
+            let others = self.candidates(head);
+            let mut some = first.into_iter().chain(others);
+            return some.find_map(|column| self.fill(round, column, head));
         }
         let mut best: Option<Fill> = None;
         for column in self.candidates(head) {

@@ -10,7 +10,8 @@ use super::levels::{self, selected};
 use super::nodes::{Found, found, standing};
 use super::pools::{self, Daemon, terms};
 use super::vocabulary::vocabulary;
-use super::{Class, Dims, Group, PoolModel, Problem, Rule, Standing, Where, classes, pods};
+use super::volumes::SharedVolumes;
+use super::{Class, Dims, Group, Offer, PoolModel, Problem, Rule, Standing, Where, classes, pods};
 use crate::catalogue::Catalogue;
 use crate::requirements::Requirements;
 use crate::resources::ResourceName;
@@ -34,7 +35,8 @@ pub(in crate::schedule) fn build<'a>(
     let to_decide = pods::to_decide(snapshot, now);
     let found = found(snapshot);
     let mut identities = Identities::new(selector_keys(&to_decide, &found, snapshot));
-    let alike = classes::group(to_decide, &mut identities, &snapshot.settings);
+    let shared = SharedVolumes::new(&to_decide, &found);
+    let alike = classes::group(to_decide, &mut identities, &snapshot.settings, &shared);
     let keys = vocabulary(snapshot, catalogue, &alike);
     let mut sets = Sets::default();
 
@@ -85,7 +87,9 @@ pub(in crate::schedule) fn build<'a>(
 
     let mut nodes: Vec<(Standing<'a>, &Found<'a>)> = Vec::with_capacity(found.len());
     for (it, taints) in found.iter().zip(node_taints) {
-        if let Some(standing) = standing(it, taints, catalogue, &daemons, &keys, &mut sets, &dims) {
+        if let Some(mut standing) = standing(it, taints, catalogue, &daemons, &keys, &mut sets, &dims) {
+            let there = it.pods.iter().flat_map(|pod| shared.of(&pod.placement));
+            standing.attached = there.map(|(_, volume)| volume).collect();
             nodes.push((standing, it));
         }
     }
@@ -118,7 +122,14 @@ pub(in crate::schedule) fn build<'a>(
             .iter()
             .map(|term| drafts.add(repelled(term)));
         owned.push(repels.collect());
-        classes.push(one_class(first, class.pods.clone(), levels, &dims, snapshot));
+        classes.push(one_class(
+            first,
+            class.pods.clone(),
+            levels,
+            &dims,
+            snapshot,
+            &shared,
+        ));
     }
     // Whom running pods keep away.
     let mut repelling: Vec<Vec<(usize, usize)>> = Vec::with_capacity(nodes.len());
@@ -219,6 +230,7 @@ fn one_class<'a>(
     levels: Vec<super::Level>,
     dims: &Dims,
     snapshot: &Snapshot,
+    shared: &SharedVolumes<'a>,
 ) -> Class<'a> {
     let placement = &first.placement;
     let unsupported = |what: &Text| Misfit::Unsupported { what: what.clone() };
@@ -241,15 +253,16 @@ fn one_class<'a>(
         };
         refusal.push(Misfit::Unsupported { what: what.into() });
     }
-    let volumes = |driver: &Text| {
-        let mine = placement
-            .volumes
-            .iter()
-            .filter_map(|volume| volume.attach.as_ref());
-        i64::try_from(mine.filter(|attach| attach.driver == *driver).count()).unwrap_or(0)
+    let dim = |driver: &Text| {
+        let at = dims.drivers.iter().position(|known| known == driver);
+        at.map(|at| dims.resources.len() + at)
     };
+    let together = shared.of(placement).into_iter();
     Class {
-        requests: dims.amounts(&first.requests, volumes),
+        requests: dims.amounts(&first.requests, |driver| shared.own(placement, driver)),
+        shared: together
+            .filter_map(|(driver, volume)| Some((dim(driver)?, volume)))
+            .collect(),
         priority: first.priority,
         ports: placement.host_ports.clone(),
         devices: !placement.devices.is_empty(),
@@ -342,9 +355,14 @@ fn reachable(
                 if !sets.get(set).iter().all(suits) {
                     continue;
                 }
+                // An offer counts as a whole: a zone where only the other capacity type is sold is no place.
+                let sold = |offer: &&Offer| {
+                    let mut said = offer.bits.iter();
+                    said.all(|(on, said)| sets.on(set, *on).is_none_or(|mine| mine.meets(said)))
+                };
+                let offers: Vec<&Offer> = kind.offers.iter().filter(sold).collect();
                 let mut said = false;
-                for (_, bits) in kind
-                    .offers
+                for (_, bits) in offers
                     .iter()
                     .flat_map(|offer| &offer.bits)
                     .filter(|(on, _)| *on == key)
@@ -352,7 +370,7 @@ fn reachable(
                     said = true;
                     all.add(&own.as_ref().map_or_else(|| bits.clone(), |own| own.and(bits)));
                 }
-                if !said && !kind.offers.is_empty() {
+                if !said && !offers.is_empty() {
                     match (&kind.bits[key], &own) {
                         (Some(mine), Some(own)) => all.add(&mine.and(own)),
                         (Some(one), None) | (None, Some(one)) => all.add(one),

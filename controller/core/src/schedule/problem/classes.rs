@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::identity::Identities;
+use super::volumes::SharedVolumes;
 use crate::resources::ResourceName;
 use crate::snapshot::{Placement, Pod, PodKey, Settings, VolumeNeed};
 use crate::text::Text;
@@ -19,6 +20,7 @@ pub(super) fn group<'a>(
     pods: Vec<&'a Pod>,
     identities: &mut Identities<'a>,
     settings: &Settings,
+    shared: &SharedVolumes<'_>,
 ) -> Vec<Alike<'a>> {
     let by_workload = settings.guards.max_replica_share.is_some() || !settings.default_spread.is_empty();
     let mut buckets: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
@@ -28,7 +30,7 @@ pub(super) fn group<'a>(
         let bucket = buckets.entry(fingerprint(pod, identity)).or_default();
         let known = bucket.iter().copied().find(|class| {
             let class = &classes[*class];
-            class.identity == identity && alike(class.pods[0], pod, by_workload)
+            class.identity == identity && alike(class.pods[0], pod, by_workload, shared)
         });
         match known {
             Some(class) => classes[class].pods.push(pod),
@@ -103,7 +105,7 @@ fn fingerprint(pod: &Pod, identity: usize) -> u64 {
     hash
 }
 
-fn alike(a: &Pod, b: &Pod, by_workload: bool) -> bool {
+fn alike(a: &Pod, b: &Pod, by_workload: bool, shared: &SharedVolumes<'_>) -> bool {
     let Placement {
         node_selector,
         node_affinity,
@@ -136,13 +138,15 @@ fn alike(a: &Pod, b: &Pod, by_workload: bool) -> bool {
         && volumes
             .iter()
             .zip(&other.volumes)
-            .all(|(one, two)| same_volume(one, two))
+            .all(|(one, two)| same_volume(one, two, shared))
         && *devices == other.devices
         && *unsupported == other.unsupported
         && (!by_workload || a.workload == b.workload)
 }
 
-fn same_volume(a: &VolumeNeed, b: &VolumeNeed) -> bool {
+/// Whether two volumes ask the same of a node; one that several pods use is only like itself.
+fn same_volume(a: &VolumeNeed, b: &VolumeNeed, shared: &SharedVolumes<'_>) -> bool {
     let driver = |need: &VolumeNeed| need.attach.as_ref().map(|attach| attach.driver.clone());
-    a.alternatives == b.alternatives && driver(a) == driver(b)
+    let number = |need: &VolumeNeed| need.attach.as_ref().and_then(|attach| shared.number(attach));
+    a.alternatives == b.alternatives && driver(a) == driver(b) && number(a) == number(b)
 }

@@ -34,7 +34,16 @@ struct Wishes<'a> {
     beside: Vec<&'a Preferred<PodTerm>>,
     apart: Vec<&'a Preferred<PodTerm>>,
     node: Vec<&'a Preferred<NodeTerm>>,
-    spread: Vec<&'a Spread>,
+    spread: Vec<Spreading<'a>>,
+}
+
+/// A spread constraint, the pod's own or one of the cluster's defaults.
+#[derive(Clone)]
+struct Spreading<'a> {
+    shape: Shape,
+    strength: Strength,
+    key: &'a Text,
+    who: Who<'a>,
 }
 
 impl<'a> Maker<'_, 'a> {
@@ -46,11 +55,7 @@ impl<'a> Maker<'_, 'a> {
             beside: heaviest_first(&placement.preferred_affinity),
             apart: heaviest_first(&placement.preferred_anti_affinity),
             node: heaviest_first(&placement.preferred_node_affinity),
-            spread: placement
-                .spread
-                .iter()
-                .filter(|it| it.strength == Strength::Preferred)
-                .collect(),
+            spread: self.spreads(pod, Strength::Preferred),
         };
         let mut dropped: Vec<Text> = Vec::new();
         if !respect {
@@ -73,8 +78,7 @@ impl<'a> Maker<'_, 'a> {
         let fixed = self.fixed_rules(pod, &strict, &hard);
         let mut levels = Vec::new();
         loop {
-            let level = self.level(pod, &strict, &fixed, &wishes, &hard, &dropped);
-            levels.push(level);
+            levels.push(self.level(placement, &strict, &fixed, &wishes, &hard, &dropped));
             if let Some(gone) = first(&mut wishes.beside) {
                 dropped.push(format!("preferred pod affinity on {}", gone.term.topology_key).into());
             } else if let Some(gone) = first(&mut wishes.apart) {
@@ -82,22 +86,21 @@ impl<'a> Maker<'_, 'a> {
             } else if let Some(gone) = first(&mut wishes.node) {
                 dropped.push(format!("preferred node affinity {}", gone.term.expressions).into());
             } else if let Some(gone) = first(&mut wishes.spread) {
-                dropped.push(format!("topology spread over {} (ScheduleAnyway)", gone.topology_key).into());
+                dropped.push(format!("topology spread over {} (ScheduleAnyway)", gone.key).into());
             } else {
                 break;
             }
         }
         if soft != hard {
             dropped.push("taints with effect PreferNoSchedule".into());
-            let level = self.level(pod, &strict, &fixed, &wishes, &soft, &dropped);
-            levels.push(level);
+            levels.push(self.level(placement, &strict, &fixed, &wishes, &soft, &dropped));
         }
         levels
     }
 
     fn level(
         &mut self,
-        pod: &'a Pod,
+        placement: &Placement,
         strict: &[SetId],
         fixed: &[usize],
         wishes: &Wishes<'a>,
@@ -112,7 +115,7 @@ impl<'a> Maker<'_, 'a> {
             rules.push(self.term(Rule::Apart, &wish.term));
         }
         for spread in &wishes.spread {
-            rules.push(self.spread(pod, spread, strict, bears));
+            rules.push(self.spread(spread, strict, bears));
         }
         rules.sort_unstable();
         rules.dedup();
@@ -124,7 +127,7 @@ impl<'a> Maker<'_, 'a> {
                 .filter_map(|one| self.sets.and(*one, wish))
                 .collect();
         }
-        let wanted = self.with_volumes(&pod.placement, wanted);
+        let wanted = self.with_volumes(placement, wanted);
         Level {
             wanted,
             bears: bears.clone(),
@@ -143,27 +146,8 @@ impl<'a> Maker<'_, 'a> {
         for term in &placement.anti_affinity {
             rules.push(self.term(Rule::Apart, term));
         }
-        for spread in placement
-            .spread
-            .iter()
-            .filter(|it| it.strength == Strength::Required)
-        {
-            rules.push(self.spread(pod, spread, strict, bears));
-        }
-        if placement.spread.is_empty()
-            && let Some(selector) = pod.workload.as_ref().and_then(|it| it.selector.as_ref())
-        {
-            // A default that is only wished for is no reason to buy a node.
-            let settings = self.settings;
-            for default in settings
-                .default_spread
-                .iter()
-                .filter(|it| it.strength == Strength::Required)
-            {
-                let who = Who::Selected(selector, Some(vec![&*pod.key.namespace]));
-                let shape = Shape::of_default(default);
-                rules.push(self.spread_over(shape, &default.topology_key, who, strict, bears));
-            }
+        for spread in self.spreads(pod, Strength::Required) {
+            rules.push(self.spread(&spread, strict, bears));
         }
         if let (Some(percent), Some(workload)) = (self.settings.guards.max_replica_share, &pod.workload)
             && workload.replicas > 0
@@ -192,19 +176,37 @@ impl<'a> Maker<'_, 'a> {
         })
     }
 
-    fn spread(&mut self, pod: &'a Pod, spread: &'a Spread, strict: &[SetId], bears: &Bits) -> usize {
-        let who = Who::Selected(&spread.selector, Some(vec![&*pod.key.namespace]));
-        self.spread_over(Shape::of(spread), &spread.topology_key, who, strict, bears)
+    /// The spread constraints of a pod: its own, or where it has none the cluster's defaults for its workload.
+    fn spreads(&self, pod: &'a Pod, strength: Strength) -> Vec<Spreading<'a>> {
+        let namespaces = || Some(vec![&*pod.key.namespace]);
+        let mut all: Vec<Spreading<'a>> = pod
+            .placement
+            .spread
+            .iter()
+            .map(|it| Spreading {
+                shape: Shape::of(it),
+                strength: it.strength,
+                key: &it.topology_key,
+                who: Who::Selected(&it.selector, namespaces()),
+            })
+            .collect();
+        if all.is_empty()
+            && let Some(selector) = pod.workload.as_ref().and_then(|it| it.selector.as_ref())
+        {
+            all.extend(self.settings.default_spread.iter().map(|it| Spreading {
+                shape: Shape::of_default(it),
+                strength: it.strength,
+                key: &it.topology_key,
+                who: Who::Selected(selector, namespaces()),
+            }));
+        }
+        all.retain(|it| it.strength == strength);
+        all
     }
 
-    fn spread_over(
-        &mut self,
-        shape: Shape,
-        key: &'a Text,
-        who: Who<'a>,
-        strict: &[SetId],
-        bears: &Bits,
-    ) -> usize {
+    fn spread(&mut self, spread: &Spreading<'a>, strict: &[SetId], bears: &Bits) -> usize {
+        let Spreading { shape, key, .. } = spread;
+        let key: &'a Text = key;
         let honour = |policy| policy == InclusionPolicy::Honor;
         let asks = strict.iter().any(|one| !self.sets.get(*one).is_empty());
         let wanted = (honour(shape.affinity) && asks).then(|| strict.to_vec());
@@ -221,7 +223,7 @@ impl<'a> Maker<'_, 'a> {
                 domains: shape.domains,
             },
             key,
-            who,
+            who: spread.who.clone(),
             filter: Some(Filter { wanted, bears }),
             domains,
         })
@@ -294,6 +296,7 @@ impl<'a> Maker<'_, 'a> {
 }
 
 /// The numbers of a spread constraint.
+#[derive(Clone, Copy)]
 struct Shape {
     skew: u32,
     domains: u32,
@@ -336,6 +339,6 @@ fn heaviest_first<T>(wishes: &[Preferred<T>]) -> Vec<&Preferred<T>> {
     all
 }
 
-fn first<T: Copy>(all: &mut Vec<T>) -> Option<T> {
+fn first<T>(all: &mut Vec<T>) -> Option<T> {
     (!all.is_empty()).then(|| all.remove(0))
 }

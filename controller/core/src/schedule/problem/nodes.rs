@@ -103,12 +103,10 @@ pub(super) fn standing<'a>(
     ports.retain(|port| !here.contains(port));
     ports.extend(here);
     let allocatable = match (planned, &node.claim) {
-        (true, Some(claim)) => {
-            taken = taken.upper(&claim.requests);
-            possible_types(node, catalogue)
-                .map(crate::catalogue::InstanceType::allocatable)
-                .reduce(|all, it| all.lower(&it))?
-        }
+        // What it was made for and nobody is promised is free: whoever made it may have been killed, or its pods are gone.
+        (true, Some(_)) => possible_types(node, catalogue)
+            .map(crate::catalogue::InstanceType::allocatable)
+            .reduce(|all, it| all.lower(&it))?,
         _ => node.allocatable(),
     };
     let mut attached: Vec<(&Text, &Text)> = found
@@ -122,8 +120,11 @@ pub(super) fn standing<'a>(
     attached.dedup();
     let volumes = |driver: &Text| {
         let used = attached.iter().filter(|(of, _)| *of == driver).count();
-        node.attach_limits.get(driver).map_or(PLENTY, |limit| {
-            i64::from(*limit) - i64::try_from(used).unwrap_or(i64::MAX)
+        // Until the driver has said what the node can attach, its type says so.
+        let limit = node.attach_limits.get(driver).copied();
+        let limit = limit.or_else(|| limit_of_type(node, planned, catalogue, driver));
+        limit.map_or(PLENTY, |limit| {
+            i64::from(limit) - i64::try_from(used).unwrap_or(i64::MAX)
         })
     };
     Some(Standing {
@@ -135,7 +136,22 @@ pub(super) fn standing<'a>(
         hosts: Vec::new(),
         open: !node.is_going(),
         devices: &node.devices,
+        attached: Vec::new(),
     })
+}
+
+/// How many volumes of a driver the node's type can attach; of several possible types the least.
+fn limit_of_type(node: &Node, planned: bool, catalogue: &Catalogue, driver: &Text) -> Option<u32> {
+    if planned {
+        let types = possible_types(node, catalogue);
+        return types.filter_map(|it| it.attach_limits.get(driver)).min().copied();
+    }
+    let name = node.labels()?.get(well_known::INSTANCE_TYPE)?;
+    catalogue
+        .find(node.pool()?, name)?
+        .attach_limits
+        .get(driver)
+        .copied()
 }
 
 /// What the node's labels are, or may become.

@@ -15,6 +15,9 @@ use crate::taints::{Taint, untolerated};
 use crate::text::Text;
 use crate::well_known;
 
+/// The place of `pods` among amounts.
+const PODS: usize = 3;
+
 /// A daemon, and what a node's labels must be for it; one of these must hold.
 pub(super) struct Daemon<'a> {
     pub(super) it: &'a DaemonSet,
@@ -44,8 +47,24 @@ impl<'a> Maker<'_, 'a> {
         let mut set = Vec::new();
         for (key, said) in said.iter().enumerate() {
             let atoms = self.keys.atoms(key);
-            match template.get(self.keys.name(key)) {
+            let name = self.keys.name(key);
+            match template.get(name) {
+                // A label that only types could give and none does is not there, whatever the pool wants of it.
+                Some(one)
+                    if *said == Said::Nobody && well_known::is_well_known(name) && one.single().is_none() =>
+                {
+                    let missing = Bits::one(atoms.len(), ABSENT);
+                    set.push((key, atoms.bits(one).and(&missing)));
+                }
                 Some(one) => set.push((key, atoms.bits(one))),
+                // Every node that takes pods has these.
+                None if matches!(
+                    &**self.keys.name(key),
+                    well_known::REGISTERED | well_known::INITIALIZED
+                ) =>
+                {
+                    set.push((key, Bits::one(atoms.len(), atoms.of(Some("true")))));
+                }
                 None if &**self.keys.name(key) == well_known::HOSTNAME => {
                     // A new node has a name that nobody knows yet.
                     set.push((key, Bits::one(atoms.len(), atoms.of(Some("\u{0}")))));
@@ -141,7 +160,12 @@ impl<'a> Maker<'_, 'a> {
                 .or_else(|| self.learned.get(&(it.name.clone(), driver.clone())))
                 .map_or(PLENTY, |limit| i64::from(*limit))
         };
-        let usable = self.dims.amounts(&it.allocatable().minus(&daemons), volumes);
+        let left = it.allocatable().minus(&daemons);
+        let mut usable = self.dims.amounts(&left, volumes);
+        if left.iter().any(|(_, amount)| amount < 0) {
+            // Its daemons alone are too much for it, so there is no place for any pod.
+            usable[PODS] = -1;
+        }
         let gates = self.snapshot.settings.gates;
         let on_sale = |offering: &&Offering| {
             offering.available
@@ -253,7 +277,7 @@ enum Said {
 }
 
 /// Whether a daemon bears taints. Some of them the DaemonSet controller makes it bear.
-pub(super) fn bears(placement: &Placement, taints: &[Taint]) -> bool {
+pub(in crate::schedule) fn bears(placement: &Placement, taints: &[Taint]) -> bool {
     const BORNE: [&str; 7] = [
         "node.kubernetes.io/not-ready",
         "node.kubernetes.io/unreachable",
@@ -267,7 +291,7 @@ pub(super) fn bears(placement: &Placement, taints: &[Taint]) -> bool {
 }
 
 /// The label requirements of a daemon, one of which must hold.
-pub(super) fn terms(daemon: &DaemonSet) -> Vec<Requirements> {
+pub(in crate::schedule) fn terms(daemon: &DaemonSet) -> Vec<Requirements> {
     let selector = Requirements::from_labels(&daemon.placement.node_selector);
     let usable = |term: &&NodeTerm| term.fields.is_empty() && !term.expressions.is_empty();
     match &daemon.placement.node_affinity {
@@ -280,18 +304,41 @@ pub(super) fn terms(daemon: &DaemonSet) -> Vec<Requirements> {
     }
 }
 
+/// Why a pool buys nothing for pods.
 fn closed(pool: &Pool) -> Option<Misfit> {
+    let fixed = pool.replicas.map(|replicas| Misfit::Static { replicas });
+    fixed.filter(|_| !pool.deleting).or_else(|| closed_pool(pool))
+}
+
+/// Why a pool buys nothing at all.
+pub(in crate::schedule) fn closed_pool(pool: &Pool) -> Option<Misfit> {
     if pool.deleting {
         return Some(Misfit::Deleting);
     }
-    if let Some(replicas) = pool.replicas {
-        return Some(Misfit::Static { replicas });
+    let template = pool.template_requirements();
+    if let Some(impossible) = template.iter().find(|one| one.is_impossible()) {
+        return Some(Misfit::Contradiction {
+            key: impossible.key().clone(),
+            said: contradiction(pool, impossible.key()),
+        });
     }
     match &pool.readiness {
         Readiness::Ready => None,
         Readiness::NotReady { reason } => Some(Misfit::NotReady {
             reason: reason.clone(),
         }),
+    }
+}
+
+/// What a pool says of a label of which it leaves no value.
+fn contradiction(pool: &Pool, key: &Text) -> Text {
+    let label = pool.template_labels().get(key).cloned();
+    match (pool.requirements.get(key), label) {
+        (Some(required), Some(label)) => {
+            format!("its label {key}={label}, its requirement {required}").into()
+        }
+        (Some(_), None) => format!("its requirements on {key} exclude each other").into(),
+        (None, _) => format!("its labels leave {key} no value").into(),
     }
 }
 

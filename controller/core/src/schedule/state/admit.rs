@@ -47,9 +47,11 @@ impl Round<'_, '_> {
         }
         let it = &self.state.places[place];
         let class = &self.problem.classes[ask.class];
+        let attaching = self.attaching(place, ask.class);
+        let total = attaching.as_deref().unwrap_or(&it.total);
         if !it.open
             || !class.level(ask.level).bears.has(it.taints)
-            || !fits(&it.total, &class.requests, &it.high)
+            || !fits(total, &class.requests, &it.high)
             || class
                 .ports
                 .iter()
@@ -64,16 +66,36 @@ impl Round<'_, '_> {
             return None;
         }
         match it.pool {
-            None => self.admit_settled(place, ask, most),
-            Some(pool) => self.admit_open(place, pool, ask, most),
+            None => self.admit_settled(place, ask, most, attaching.as_deref()),
+            Some(pool) => self.admit_open(place, pool, ask, most, attaching.as_deref()),
         }
     }
 
-    fn admit_settled(&mut self, place: usize, ask: Ask, most: usize) -> Option<Admission> {
+    /// What is taken on a place once the volumes are attached that pods of a class share and that are not there yet; none
+    /// where that changes nothing.
+    fn attaching(&self, place: usize, class: usize) -> Option<Vec<i64>> {
+        let it = &self.state.places[place];
+        let shared = self.problem.classes[class].shared.iter();
+        let mut missing = shared
+            .filter(|(_, volume)| !it.attached.contains(volume))
+            .peekable();
+        missing.peek()?;
+        let mut total = it.total.clone();
+        missing.for_each(|(dim, _)| total[*dim] += 1);
+        Some(total)
+    }
+
+    fn admit_settled(
+        &mut self,
+        place: usize,
+        ask: Ask,
+        most: usize,
+        attaching: Option<&[i64]>,
+    ) -> Option<Admission> {
         let problem = self.problem;
         let (it, class) = (&self.state.places[place], &problem.classes[ask.class]);
         let set = it.set;
-        let count = most.min(times(&it.total, &class.requests, &it.high));
+        let count = most.min(times(attaching.unwrap_or(&it.total), &class.requests, &it.high));
         if ask.pin.is_some_and(|pin| !self.desk.implies(set, pin)) {
             return None;
         }
@@ -95,7 +117,14 @@ impl Round<'_, '_> {
         })
     }
 
-    fn admit_open(&mut self, place: usize, pool: usize, ask: Ask, most: usize) -> Option<Admission> {
+    fn admit_open(
+        &mut self,
+        place: usize,
+        pool: usize,
+        ask: Ask,
+        most: usize,
+        attaching: Option<&[i64]>,
+    ) -> Option<Admission> {
         let problem = self.problem;
         let own = self.state.places[place].set;
         let base = match ask.pin {
@@ -107,7 +136,7 @@ impl Round<'_, '_> {
             let Some(set) = self.desk.sets.and(base, *wanted) else {
                 continue;
             };
-            let Some((set, most)) = self.narrow(place, pool, set, ask, most) else {
+            let Some((set, most)) = self.narrow(place, set, ask, most) else {
                 continue;
             };
             let payment = self.state.places[place].payment;
@@ -123,15 +152,16 @@ impl Round<'_, '_> {
                     .for_each(|kind| suited.clear(kind));
             }
             let usable = |kind: usize| &problem.pools[pool].kinds[kind].usable;
-            let top = most.min(times(&it.total, &class.requests, &it.high));
-            let load = loaded(&it.total, &class.requests, top);
+            let total = attaching.unwrap_or(&it.total);
+            let top = most.min(times(total, &class.requests, &it.high));
+            let load = loaded(total, &class.requests, top);
             let mut kinds = suited.clone();
             suited
                 .iter()
                 .filter(|kind| !holds(&load, usable(*kind)))
                 .for_each(|kind| kinds.clear(kind));
             let count = if kinds.is_empty() {
-                let room = |kind: usize| times(&it.total, &class.requests, usable(kind));
+                let room = |kind: usize| times(total, &class.requests, usable(kind));
                 suited.iter().map(room).max().unwrap_or(0).min(most)
             } else {
                 top
@@ -145,7 +175,7 @@ impl Round<'_, '_> {
             let mut count = count;
             while count > 0 {
                 if count != top {
-                    let load = loaded(&it.total, &class.requests, count);
+                    let load = loaded(total, &class.requests, count);
                     kinds.clone_from(&suited);
                     suited
                         .iter()
@@ -161,58 +191,18 @@ impl Round<'_, '_> {
         None
     }
 
-    /// Narrows requirements to values of labels that the rules of a class allow, and says how many pods may follow. Of
-    /// several values the least crowded is taken, then the cheapest.
-    fn narrow(
-        &mut self,
-        place: usize,
-        pool: usize,
-        mut set: SetId,
-        ask: Ask,
-        mut most: usize,
-    ) -> Option<(SetId, usize)> {
-        for key in self.label_keys(ask.class, ask.level) {
-            let (allowed, single, limit) = self.allowed(ask.class, ask.level, key);
-            most = most.min(limit);
-            let atoms = self.problem.keys.atoms(key);
-            let mine = match self.desk.sets.on(set, key) {
-                Some(mine) => mine.and(&allowed),
-                None => allowed,
-            };
-            if mine.is_empty() {
-                return None;
-            }
-            if !single {
-                let narrowed = self.desk.sets.only(key, mine);
-                set = self.desk.sets.and(set, narrowed)?;
-                continue;
-            }
-            let payment = self.state.places[place].payment;
-            let mut choices: Vec<(u64, u64, usize, SetId)> = Vec::new();
-            for atom in atoms.named(&mine).iter() {
-                let pin = self.desk.sets.only(key, Bits::one(atoms.len(), atom));
-                let Some(pinned) = self.desk.sets.and(set, pin) else {
-                    continue;
-                };
-                let profile = self.desk.profile(self.problem, pool, pinned, payment);
-                let profile = self.desk.get(profile);
-                if profile.kinds.meets(&self.state.places[place].kinds) {
-                    let crowd = self.crowd(ask.class, ask.level, key, atom);
-                    choices.push((crowd, profile.cheapest, atom, pinned));
-                }
-            }
-            set = choices.into_iter().min().map(|(_, _, _, pinned)| pinned)?;
-        }
-        Some((set, most))
-    }
-
     /// Puts pods on a place as admitted.
     pub(in crate::schedule) fn commit(&mut self, place: usize, ask: Ask, admission: Admission) {
         let problem = self.problem;
         let class = &problem.classes[ask.class];
         let count = i64::try_from(admission.count).unwrap_or(i64::MAX);
         let before = self.state.places[place].set;
+        let attaching = self.attaching(place, ask.class);
         let it = &mut self.state.places[place];
+        if let Some(total) = attaching {
+            it.total = total;
+            it.attached.extend(class.shared.iter().map(|(_, volume)| *volume));
+        }
         for (total, one) in it.total.iter_mut().zip(&class.requests) {
             *total = total.saturating_add(one.saturating_mul(count));
         }

@@ -29,14 +29,20 @@ impl Round<'_, '_> {
             return 0;
         }
         let first = self.try_open(pool, ask);
-        if first > 0 || model.limits.is_empty() {
+        // Claims give up their larger kinds only where limits are what is in the way, and only if that helps.
+        if first > 0 || self.within_limits(pool).len() == model.kinds.len() {
             return first;
         }
-        if self.squeeze(pool) {
+        let before = self.state.clone();
+        let count = if self.squeeze(pool) {
             self.try_open(pool, ask)
         } else {
             0
+        };
+        if count == 0 {
+            self.state = before;
         }
+        count
     }
 
     fn try_open(&mut self, pool: usize, ask: Ask) -> usize {
@@ -87,6 +93,7 @@ impl Round<'_, '_> {
             packed: Vec::new(),
             weight: vec![0; model.limits.len()],
             open: true,
+            attached: Vec::new(),
         });
         self.state.slack.push([i64::MAX; 4]);
         place

@@ -1,0 +1,134 @@
+//! Devices that pods claim, over whole schedules.
+
+use joiner_core::catalogue::InstanceType;
+use joiner_core::requirements::{Requirement, Requirements};
+use joiner_core::snapshot::{
+    Attribute, Device, DeviceClaim, DeviceRequest, DeviceTest, DeviceWish, Pod, Strategy,
+};
+
+use crate::world::{GI, MI, World, bound, instance, node, pod, pool, summary};
+
+const DRIVER: &str = "gpu.example.com";
+
+fn device(name: usize, model: &str) -> Device {
+    Device {
+        driver: DRIVER.into(),
+        pool: "p".into(),
+        name: format!("gpu-{name}").into(),
+        attributes: std::iter::once(("model".into(), Attribute::Text(model.into()))).collect(),
+        capacity: Default::default(),
+        taken: false,
+    }
+}
+
+/// A large type with so many devices of a model.
+fn with_devices(name: &str, count: usize, model: &str, micros: u64) -> InstanceType {
+    let mut it = instance(name, "amd64", 16_000, 64 * GI, micros);
+    it.devices = (0..count).map(|index| device(index, model)).collect();
+    it
+}
+
+fn claim(name: &str, model: Option<&str>, count: u32) -> DeviceClaim {
+    let mut tests = vec![DeviceTest::Driver(DRIVER.into())];
+    tests.extend(model.map(|model| DeviceTest::Is("model".into(), vec![Attribute::Text(model.into())])));
+    DeviceClaim {
+        name: name.into(),
+        requests: vec![DeviceRequest {
+            name: "gpu".into(),
+            alternatives: vec![DeviceWish {
+                tests,
+                count: Some(count),
+            }],
+        }],
+        same: Vec::new(),
+        allocated: None,
+    }
+}
+
+fn claiming(count: usize, of: &DeviceClaim) -> Vec<Pod> {
+    (0..count)
+        .map(|index| {
+            let mut pod = pod(&format!("c-{index}"), 100, MI);
+            pod.placement.devices.push(of.clone());
+            pod
+        })
+        .collect()
+}
+
+fn world() -> World {
+    let mut world = World::new().pool(
+        pool("p"),
+        vec![
+            instance("plain.large", "amd64", 16_000, 64 * GI, 100_000),
+            with_devices("a.two", 2, "a", 200_000),
+            with_devices("b.four", 4, "b", 300_000),
+        ],
+    );
+    world.snapshot.settings.gates.dynamic_resources = true;
+    world
+}
+
+#[test]
+fn nodes_are_bought_with_the_devices_that_are_claimed() {
+    for (name, pods, want) in [
+        (
+            "of one model",
+            claiming(5, &claim("", Some("a"), 1)),
+            "p:a.twox2 p:a.twox2 p:a.twox1",
+        ),
+        ("of another", claiming(3, &claim("", Some("b"), 1)), "p:b.fourx3"),
+        (
+            "two each",
+            claiming(2, &claim("", Some("a"), 2)),
+            "p:a.twox1 p:a.twox1",
+        ),
+        (
+            "more than any node has",
+            claiming(1, &claim("", None, 5)),
+            "left 1",
+        ),
+        (
+            "of no model that is sold",
+            claiming(1, &claim("", Some("c"), 1)),
+            "left 1",
+        ),
+        (
+            "one claim for all",
+            claiming(6, &claim("default/shared", Some("a"), 2)),
+            "p:a.twox6",
+        ),
+    ] {
+        for strategy in [Strategy::FirstFit, Strategy::Price] {
+            let mut world = world().pods(pods.clone());
+            world.snapshot.settings.strategy = strategy;
+            assert_eq!(summary(&world.schedule()), want, "{name}, {}", strategy.as_str());
+        }
+    }
+}
+
+#[test]
+fn devices_that_are_there_are_used_first() {
+    let mut place = node("n", "p", &with_devices("a.two", 2, "a", 200_000), "initialized");
+    place.devices = vec![device(0, "a"), device(1, "a")];
+    place.devices[0].taken = true;
+    place.pods.push(bound(pod("old", 100, MI)));
+    let world = world().node(place).pods(claiming(2, &claim("", Some("a"), 1)));
+    assert_eq!(summary(&world.schedule()), "p:a.twox1 node-n+1");
+}
+
+#[test]
+fn a_claim_that_has_its_devices_draws_its_pods_there() {
+    let mut there = claim("default/shared", Some("a"), 1);
+    let at: Requirements = std::iter::once(Requirement::is("kubernetes.io/hostname", "node-n")).collect();
+    there.allocated = Some(vec![at]);
+    let place = node("n", "p", &with_devices("a.two", 2, "a", 200_000), "initialized");
+    let world = world().node(place).pods(claiming(2, &there));
+    assert_eq!(summary(&world.schedule()), "node-n+2");
+}
+
+#[test]
+fn behind_the_gate_they_are_not_decided_on() {
+    let mut world = world().pods(claiming(1, &claim("", Some("a"), 1)));
+    world.snapshot.settings.gates.dynamic_resources = false;
+    assert_eq!(summary(&world.schedule()), "left 1");
+}

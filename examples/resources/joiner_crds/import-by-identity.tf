@@ -1,0 +1,6 @@
+import {
+  to = joiner_crds.this
+  identity = {
+    name = "crds"
+  }
+}

@@ -1,0 +1,4 @@
+import {
+  to = joiner_crds.this
+  id = "crds"
+}

@@ -1,0 +1,2 @@
+# A cluster has one set of definitions.
+tofu import joiner_crds.this crds

@@ -1,0 +1,4 @@
+import {
+  to = joiner_interruption_queue.this
+  id = "my-cluster"
+}

@@ -1,0 +1,2 @@
+# By the queue's name.
+tofu import joiner_interruption_queue.this my-cluster

@@ -1,0 +1,4 @@
+import {
+  to = joiner_node_role.nodes
+  id = "my-cluster-nodes"
+}

@@ -1,0 +1,6 @@
+import {
+  to = joiner_teardown.this
+  identity = {
+    cluster_name = "my-cluster"
+  }
+}

@@ -1,0 +1,4 @@
+import {
+  to = joiner_teardown.this
+  id = "my-cluster"
+}

@@ -1,0 +1,19 @@
+//! What of a configuration can never work, told while planning and without a network: by the instance types that EC2 had on the day of the
+//! built-in catalogue, and by the controller's own judgement.
+//!
+//! Input: objects as JSON, of which every part that matters is known. Output: [`Finding`]s. Invariant: pure; a rule of the API is no matter
+//! of this module.
+
+mod budgets;
+mod finding;
+mod lifetime;
+mod limits;
+mod node_class;
+mod pool;
+mod requirements;
+mod types;
+
+pub(crate) use finding::{Finding, Weight};
+pub(crate) use node_class::node_class;
+pub(crate) use pool::pool;
+pub(crate) use types::Types;

@@ -1,0 +1,164 @@
+//! What the controller may do, made from a resource's attributes.
+
+use super::attributes::ControllerAttributes;
+use super::check::{ArnKind, check_arn, check_cluster_name};
+use super::spec::keep_words;
+use joiner_aws::iam::{Attachments, Role};
+use joiner_aws::policy::{Controller, controller};
+use tfplugin::{Diagnostics, Field};
+
+/// Name of the inline policy with the controller's permissions.
+pub(crate) const CONTROLLER_POLICY: &str = "JoinerController";
+
+/// Where the cluster is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// `aws`, `aws-cn`, `aws-us-gov`, ...
+    pub partition: String,
+    /// Twelve digits.
+    pub account: String,
+    /// Such as `eu-central-1`.
+    pub region: String,
+}
+
+/// The controller's policy in `place`; unknown while what it needs is.
+pub(crate) fn controller_policy(attributes: &ControllerAttributes, place: Field<Place>) -> Field<String> {
+    let (Some(cluster), Some(place)) = (attributes.cluster_name.as_str(), place.into_known()) else {
+        return Field::Unknown;
+    };
+    let (Some(queue), Some(roles), Some(Some(manages_profiles))) = (
+        attributes.interruption_queue_arn.decided(),
+        attributes.node_role_arns.decided(),
+        attributes.manage_instance_profiles.decided(),
+    ) else {
+        return Field::Unknown;
+    };
+    let Place {
+        partition,
+        account,
+        region,
+    } = place;
+    let facts = Controller {
+        partition,
+        region,
+        account,
+        cluster: cluster.to_owned(),
+        queue_arn: queue.cloned(),
+        node_role_arns: roles.into_iter().flatten().cloned().collect(),
+        manages_profiles: *manages_profiles,
+    };
+    Field::Known(controller(&facts).to_json())
+}
+
+impl ControllerAttributes {
+    /// What is wrong, each with its attribute.
+    pub(crate) fn check(&self, found: &mut Diagnostics) {
+        check_cluster_name(&self.cluster_name, found);
+        for arn in self.node_role_arns.known().into_iter().flatten() {
+            check_arn("node_role_arns", arn, ArnKind::ROLE, found);
+        }
+        if let Some(arn) = self.interruption_queue_arn.as_str() {
+            check_arn("interruption_queue_arn", arn, ArnKind::QUEUE, found);
+        }
+    }
+
+    /// What the tag that tells our roles from others has as its value: service account and cluster.
+    pub(crate) fn owner(&self) -> String {
+        let part = |field: &Field<String>| field.as_str().unwrap_or_default().to_owned();
+        format!(
+            "{}/{}@{}",
+            part(&self.namespace),
+            part(&self.service_account),
+            part(&self.cluster_name)
+        )
+    }
+
+    /// The attributes that the value of that tag tells.
+    pub(crate) fn of_owner(owner: Option<&String>) -> Self {
+        let parts = owner.and_then(|owner| {
+            let (account, cluster) = owner.rsplit_once('@')?;
+            let (namespace, name) = account.split_once('/')?;
+            Some((namespace.to_owned(), name.to_owned(), cluster.to_owned()))
+        });
+        let Some((namespace, name, cluster)) = parts else {
+            return Self::default();
+        };
+        Self {
+            namespace: Field::Known(namespace),
+            service_account: Field::Known(name),
+            cluster_name: Field::Known(cluster),
+            ..Self::default()
+        }
+    }
+
+    /// The same with what is found at the role, in its own words where they mean the same.
+    pub(crate) fn as_found(&self, role: &Role, hanging: &Attachments) -> Self {
+        let policy = hanging.inline.get(CONTROLLER_POLICY).cloned().unwrap_or_default();
+        Self {
+            description: Field::Known(role.description.clone()),
+            trust_policy_json: keep_words(Field::Known(role.trust.clone()), &self.trust_policy_json),
+            policy_json: keep_words(Field::Known(policy), &self.policy_json),
+            ..self.clone()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_owner_names_account_and_cluster() {
+        let attributes = ControllerAttributes {
+            cluster_name: "c".into(),
+            namespace: "kube-system".into(),
+            service_account: "joiner".into(),
+            ..ControllerAttributes::default()
+        };
+        let owner = attributes.owner();
+        assert_eq!(owner, "kube-system/joiner@c");
+        assert_eq!(ControllerAttributes::of_owner(Some(&owner)), attributes);
+        assert_eq!(
+            ControllerAttributes::of_owner(Some(&"x".to_owned())),
+            ControllerAttributes::default()
+        );
+    }
+
+    #[test]
+    fn the_policy_is_unknown_until_everything_is_known() {
+        let place = || {
+            Field::Known(Place {
+                partition: "aws-us-gov".into(),
+                account: "123456789012".into(),
+                region: "us-gov-west-1".into(),
+            })
+        };
+        let fine = ControllerAttributes {
+            cluster_name: "c".into(),
+            manage_instance_profiles: Field::Known(true),
+            ..ControllerAttributes::default()
+        };
+        let text = controller_policy(&fine, place()).into_known().expect("known");
+        assert!(
+            text.contains("arn:aws-us-gov:ec2:us-gov-west-1:") && !text.contains("arn:aws:"),
+            "{text}"
+        );
+        for unknown in [
+            ControllerAttributes {
+                cluster_name: Field::Unknown,
+                ..fine.clone()
+            },
+            ControllerAttributes {
+                node_role_arns: Field::Unknown,
+                ..fine.clone()
+            },
+            ControllerAttributes {
+                interruption_queue_arn: Field::Unknown,
+                ..fine.clone()
+            },
+        ] {
+            assert!(controller_policy(&unknown, place()).is_unknown(), "{unknown:?}");
+        }
+        assert!(controller_policy(&fine, Field::Unknown).is_unknown());
+    }
+}

@@ -1,0 +1,19 @@
+//! End to end: the binaries of this repository, both Terraform cores and the sandbox's real parts. One program, so that the waits
+//! of its tests overlap; each takes a place among those that stand on a sandbox at once.
+
+mod articles;
+mod bad_input;
+mod controller_killed;
+mod credentials;
+mod gates;
+mod interrupted;
+mod killed;
+mod leadership;
+mod life;
+mod never_ready;
+mod one_apply;
+mod other_cluster;
+mod outage;
+mod published_examples;
+mod sandbox_trouble;
+mod scale_up;
