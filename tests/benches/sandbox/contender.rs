@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use joiner_api::NodePool;
 use joiner_tests::{Cloud, CoreKind, Workspace, eventually};
 use kube::{Api, Client};
@@ -26,7 +26,8 @@ pub(crate) struct Contender {
     pub(crate) cloud: Cloud,
     /// A client of its cluster.
     pub(crate) client: Client,
-    pid: u32,
+    /// Its replicas.
+    pids: Vec<u32>,
     process: Option<Child>,
 }
 
@@ -57,28 +58,23 @@ impl Contender {
             Ok(())
         })
         .await?;
-        let pid = match &process {
-            Some(process) => process.id(),
-            None => find(&cloud.binaries().join("joiner-controller"))?,
+        let pids = match &process {
+            Some(process) => vec![process.id()],
+            None => running(&cloud.binaries().join("joiner-controller"))?,
         };
         Ok(Self {
             cloud,
             client,
-            pid,
+            pids,
             process,
         })
     }
 
-    /// Its resident memory in MiB now.
+    /// Its resident memory in MiB now; that of the larger one, the leader, where there are replicas.
     pub(crate) fn resident(&self) -> Result<f64> {
-        let path = format!("/proc/{}/status", self.pid);
-        let status = fs::read_to_string(&path).with_context(|| path.clone())?;
-        let line = status
-            .lines()
-            .find_map(|line| line.strip_prefix("VmRSS:"))
-            .context("no VmRSS")?;
-        let kib: f64 = line.trim().trim_end_matches(" kB").parse()?;
-        Ok(kib / 1024.0)
+        let each = self.pids.iter().map(|pid| resident(*pid));
+        each.reduce(|most, one| Ok(f64::max(most?, one?)))
+            .context("no process")?
     }
 
     /// Its resident memory after it has had nothing to do for a while.
@@ -97,18 +93,32 @@ impl Drop for Contender {
     }
 }
 
-/// The one process that runs `executable`.
-fn find(executable: &Path) -> Result<u32> {
+/// The resident memory of a process in MiB.
+fn resident(pid: u32) -> Result<f64> {
+    let path = format!("/proc/{pid}/status");
+    let status = fs::read_to_string(&path).with_context(|| path.clone())?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmRSS:"))
+        .context("no VmRSS")?;
+    let kib: f64 = line.trim().trim_end_matches(" kB").parse()?;
+    Ok(kib / 1024.0)
+}
+
+/// The processes that run `executable`.
+fn running(executable: &Path) -> Result<Vec<u32>> {
     let executable = executable.canonicalize()?;
+    let mut found = Vec::new();
     for entry in fs::read_dir("/proc")?.flatten() {
         let pid = entry.file_name().to_string_lossy().parse();
         if let (Ok(pid), Ok(target)) = (pid, fs::read_link(entry.path().join("exe")))
             && target == executable
         {
-            return Ok(pid);
+            found.push(pid);
         }
     }
-    bail!("no process runs {}", executable.display())
+    ensure!(!found.is_empty(), "no process runs {}", executable.display());
+    Ok(found)
 }
 
 const CLUSTER: &str = "peer";
