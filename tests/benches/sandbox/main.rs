@@ -1,8 +1,8 @@
 //! What a user waits for, ours and upstream's controller in one run on equal sandboxes: `cargo bench -p joiner-tests`.
 //!
 //! Input: release binaries (`JOINER_BINARIES`) and upstream's controller, built once into the cache. Output: a table on
-//! standard output, and the part between the markers of `docs/benchmarks.md` where `--write` is given. Nothing here is a
-//! test: figures are reported, never asserted.
+//! standard output, and the part between the markers of `docs/benchmarks.md` where `--write` is given. `--ours` leaves
+//! upstream's controller out. Nothing here is a test: figures are reported, never asserted.
 
 mod contender;
 mod measure;
@@ -22,9 +22,13 @@ const ROUNDS: usize = 3;
 #[tokio::main]
 async fn main() -> Result<()> {
     // Cargo passes --bench.
-    let write = std::env::args().any(|argument| argument == "--write");
+    let given = |option: &str| std::env::args().any(|argument| argument == option);
+    let contenders: &[Who] = match given("--ours") {
+        true => &[Who::Ours],
+        false => &[Who::Ours, Who::Peer],
+    };
     let mut table = Vec::new();
-    for who in [Who::Ours, Who::Peer] {
+    for &who in contenders {
         let mut rounds = Vec::new();
         for round in 1..=ROUNDS {
             eprintln!("==> {who:?}, round {round} of {ROUNDS}");
@@ -41,7 +45,7 @@ async fn main() -> Result<()> {
     {
         println!("{text}");
     }
-    if write {
+    if given("--write") {
         report::write(&text)?;
     }
     Ok(())

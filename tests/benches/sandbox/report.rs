@@ -41,15 +41,17 @@ pub(crate) fn markdown(table: &[(Who, Figures)], provider: &ProviderFigures, rou
         "Median of {rounds} runs; instances boot in no time, so what is left is the controllers', the scheduler's and the API server's work.\n\n\
          | what | Joiner | Karpenter | ratio |\n|---|---:|---:|---:|\n"
     );
-    if let (Some(ours), Some(peer)) = (of(Who::Ours), of(Who::Peer)) {
-        for (what, unit, get) in ROWS {
-            let (ours, peer) = (get(ours), get(peer));
-            let _ = writeln!(
-                text,
-                "| {what} | {ours:.2} {unit} | {peer:.2} {unit} | {:.1} |",
-                peer / ours
-            );
-        }
+    for (what, unit, get) in ROWS {
+        let figure = |it: Option<f64>| it.map_or("not run".to_owned(), |it| format!("{it:.2} {unit}"));
+        let (ours, peer) = (of(Who::Ours).map(get), of(Who::Peer).map(get));
+        let ratio = ours.zip(peer).map(|(ours, peer)| format!("{:.1}", peer / ours));
+        let _ = writeln!(
+            text,
+            "| {what} | {} | {} | {} |",
+            figure(ours),
+            figure(peer),
+            ratio.unwrap_or_default()
+        );
     }
     let _ = write!(
         text,
