@@ -31,30 +31,30 @@ pub(crate) struct Types {
     has_class: bool,
 }
 
-static MADE: Mutex<BTreeMap<Option<String>, Arc<[InstanceType]>>> = Mutex::new(BTreeMap::new());
+/// A region, and a node class as JSON: all pools of a class are judged by the same types, which take a while to make.
+type For = (Option<String>, Option<String>);
+
+static MADE: Mutex<BTreeMap<For, Arc<[InstanceType]>>> = Mutex::new(BTreeMap::new());
 
 impl Types {
     /// Those of a region, or of all when it is not known or not built in; narrowed by a node class when there is one.
     pub(crate) fn of(region: Option<&str>, class: Option<&EC2NodeClass>) -> Self {
         let region = region.filter(|region| builtin::regions().contains(region));
-        if let Some(class) = class {
-            return Self {
-                all: make(&facts(region), class.clone()),
-                region: region.map(str::to_owned),
-                has_class: true,
-            };
-        }
+        let wanted = (
+            region.map(str::to_owned),
+            class.map(|class| json!(class).to_string()),
+        );
         let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
         let all = made
-            .entry(region.map(str::to_owned))
-            .or_insert_with(|| match bare() {
+            .entry(wanted)
+            .or_insert_with(|| match class.cloned().or_else(bare) {
                 Some(class) => make(&facts(region), class),
                 None => Arc::new([]),
             });
         Self {
             all: Arc::clone(all),
             region: region.map(str::to_owned),
-            has_class: false,
+            has_class: class.is_some(),
         }
     }
 
