@@ -2,12 +2,12 @@
 
 use crate::connect::Aws;
 use crate::error::{Error, Named, found};
+use crate::queue;
 use crate::tags::{Tags, changes};
 use aws_sdk_sqs::types::QueueAttributeName as Attribute;
 use std::collections::HashMap;
 
 const GET: &str = "sqs:GetQueueAttributes";
-const GET_URL: &str = "sqs:GetQueueUrl";
 const CREATE: &str = "sqs:CreateQueue";
 const SET: &str = "sqs:SetQueueAttributes";
 const DELETE: &str = "sqs:DeleteQueue";
@@ -55,15 +55,7 @@ pub struct Wanted {
 
 /// The queue; `None` if there is none of the name.
 pub async fn get(aws: &Aws, name: &str) -> Result<Option<Queue>, Error> {
-    let answer = aws
-        .sqs()
-        .await?
-        .get_queue_url()
-        .queue_name(name)
-        .send()
-        .await
-        .named(GET_URL);
-    match found(answer)?.and_then(|answer| answer.queue_url) {
+    match found(queue::url(aws, name).await)? {
         Some(url) => at(aws, &url).await,
         None => Ok(None),
     }

@@ -1,12 +1,11 @@
 //! What has lost its other half: instances without a claim are ended, claims without an instance deleted, and an instance whose
 //! claim does not know it yet (the process was killed in between) is noted on it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use joiner_aws::instances::{self, Instance};
-use joiner_aws::launch::{ClaimKey, find_lost};
 use joiner_core::collect::{self, collect};
 use joiner_core::text::Text;
 use tracing::{error, info};
@@ -98,19 +97,7 @@ async fn round(act: &Act) {
 
 /// The claims of instances that say for whom they were bought, by the instance's id.
 fn owners<'a>(found: &'a [Instance], claims: &[ClaimEntry]) -> BTreeMap<&'a str, Text> {
-    let held: BTreeSet<&str> = claims
-        .iter()
-        .filter_map(|entry| instances::instance_id(entry.claim.provider_id.as_deref()?))
-        .collect();
-    let without: Vec<ClaimKey> = claims
-        .iter()
-        .filter(|entry| entry.claim.provider_id.is_none())
-        .map(|entry| ClaimKey {
-            name: entry.claim.name.to_string(),
-            uid: entry.claim.uid.to_string(),
-        })
-        .collect();
-    find_lost(found, &held, &without)
+    launch::bought_for(found, claims)
         .into_iter()
         .map(|(claim, instance)| (instance.id.as_str(), claim.into()))
         .collect()

@@ -4,7 +4,7 @@
 mod buy;
 mod failed;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
@@ -76,12 +76,17 @@ async fn lost(act: &Act, entry: &ClaimEntry) -> Result<Option<Instance>, Failed>
         what: "list of instances".to_owned(),
         cause,
     })?;
-    let entries = act.index.claim_entries();
-    let held: BTreeSet<&str> = entries
+    let lost = bought_for(&found, &act.index.claim_entries());
+    Ok(lost.get(&*entry.claim.name).map(|instance| (*instance).clone()))
+}
+
+/// The instances that were bought for claims which do not say so, by the claim's name.
+pub(super) fn bought_for<'a>(found: &'a [Instance], claims: &[ClaimEntry]) -> BTreeMap<String, &'a Instance> {
+    let held: BTreeSet<&str> = claims
         .iter()
         .filter_map(|entry| instance_id(entry.claim.provider_id.as_deref()?))
         .collect();
-    let without: Vec<ClaimKey> = entries
+    let without: Vec<ClaimKey> = claims
         .iter()
         .filter(|entry| entry.claim.provider_id.is_none())
         .map(|entry| ClaimKey {
@@ -89,8 +94,7 @@ async fn lost(act: &Act, entry: &ClaimEntry) -> Result<Option<Instance>, Failed>
             uid: entry.claim.uid.to_string(),
         })
         .collect();
-    let lost = find_lost(&found, &held, &without);
-    Ok(lost.get(&*entry.claim.name).map(|instance| (*instance).clone()))
+    find_lost(found, &held, &without)
 }
 
 /// Notes an instance that was found on the claim it was bought for, unless a launch of this process is about to do so.

@@ -5,12 +5,14 @@ mod eks;
 mod events;
 mod iam;
 mod queues;
+mod world;
 
 pub(crate) use ec2::Ec2;
 pub(crate) use eks::{Association, Clusters, Entry};
 pub(crate) use events::Rule;
 pub(crate) use iam::{Profile, Role};
 pub(crate) use queues::Queue;
+pub(crate) use world::World;
 
 use crate::provider::{Fakes, JoinerProvider};
 use axum::Router;

@@ -1,12 +1,12 @@
 //! Manifests as the attributes of resources.
 
-use crate::objects::Custom;
+use crate::objects::{Custom, without_nulls};
 use crate::plain::json_of;
 use crate::resources::{Ec2NodeClass, NodePool};
 use crate::yaml;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value as Json};
+use serde_json::Value as Json;
 use tfplugin::json::{dynamic_from_json, from_json};
 use tfplugin::{Arguments, Field, Function, FunctionError, Parameter, Signature, Type, Value};
 
@@ -101,17 +101,4 @@ fn attributes<M: Custom, K: DeserializeOwned + Serialize>(text: &str) -> Result<
     common.annotations = map("annotations");
     let json = json_of(&model.to_value(), str::to_owned).unwrap_or_default();
     Ok(dynamic_from_json(&without_nulls(json)))
-}
-
-fn without_nulls(value: Json) -> Json {
-    match value {
-        Json::Object(map) => Json::Object(
-            map.into_iter()
-                .filter(|(_, value)| !value.is_null())
-                .map(|(key, value)| (key, without_nulls(value)))
-                .collect::<Map<_, _>>(),
-        ),
-        Json::Array(items) => Json::Array(items.into_iter().map(without_nulls).collect()),
-        other => other,
-    }
 }

@@ -37,5 +37,5 @@ pub(crate) use identity::ObjectIdentity;
 pub(crate) use import::import;
 pub(crate) use live::{node_claims, surroundings};
 pub(crate) use plan::plan;
-pub(crate) use read::read;
+pub(crate) use read::{read, without_nulls};
 pub(crate) use schema::with_meaning;

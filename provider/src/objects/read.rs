@@ -150,7 +150,7 @@ fn is_foreign(key: &str) -> bool {
 }
 
 /// Nulls say that a field is absent; a model has null for it either way.
-fn without_nulls(value: Json) -> Json {
+pub(crate) fn without_nulls(value: Json) -> Json {
     match value {
         Json::Object(map) => Json::Object(
             map.into_iter()

@@ -1,8 +1,8 @@
 //! What the controller may do, made from a resource's attributes.
 
-use super::attributes::ControllerAttributes;
+use super::attributes::{ControllerAttributes, RoleAttributes};
 use super::check::{ArnKind, check_arn, check_cluster_name};
-use super::spec::keep_words;
+use super::spec::{RoleSpec, keep_words};
 use joiner_aws::iam::{Attachments, Role};
 use joiner_aws::policy::{Controller, controller};
 use tfplugin::{Diagnostics, Field};
@@ -71,6 +71,17 @@ impl ControllerAttributes {
             part(&self.service_account),
             part(&self.cluster_name)
         )
+    }
+
+    /// The controller's role; `tag` tells roles of the resource from others.
+    pub(crate) fn spec(&self, role: &RoleAttributes, tag: &str) -> RoleSpec {
+        RoleSpec::new(
+            role,
+            &self.description,
+            &self.trust_policy_json,
+            (tag, self.owner()),
+        )
+        .with_inline(CONTROLLER_POLICY, &self.policy_json)
     }
 
     /// The attributes that the value of that tag tells.

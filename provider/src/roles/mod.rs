@@ -20,4 +20,4 @@ pub(crate) use import::find;
 pub(crate) use read::{merge, present};
 pub(crate) use settle::settled;
 pub(crate) use spec::{RoleSpec, keep_words};
-pub(crate) use write::{change, deletable, delete, make};
+pub(crate) use write::{change, deletable, delete, make, unfinished};

@@ -1,6 +1,7 @@
 //! A role as it shall be, as plain data.
 
 use super::attributes::RoleAttributes;
+use joiner_aws::iam::Attachments;
 use joiner_aws::policy::same_meaning;
 use joiner_aws::tags::Tags;
 use std::collections::{BTreeMap, BTreeSet};
@@ -46,6 +47,15 @@ impl RoleSpec {
             tags,
             inline: role.policies.known().cloned().unwrap_or_default(),
             attached: role.policy_arns.known().cloned().unwrap_or_default(),
+        }
+    }
+
+    /// What hangs on the role by its resource.
+    pub(crate) fn attachments(&self) -> Attachments {
+        Attachments {
+            inline: self.inline.clone(),
+            policies: self.attached.clone(),
+            ..Attachments::default()
         }
     }
 

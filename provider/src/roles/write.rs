@@ -105,6 +105,14 @@ fn as_left(found: &iam::Role, spec: &RoleSpec, owner_tag: &str) -> RoleSpec {
     }
 }
 
+/// What a change that stopped half-way says.
+pub(crate) fn unfinished(error: Error) -> Diagnostics {
+    report::aws(
+        "The role was not wholly changed; the next plan shows what is left to do",
+        &error,
+    )
+}
+
 /// Changes what differs between two specs of one role.
 pub(crate) async fn change(aws: &Aws, before: &RoleSpec, after: &RoleSpec) -> Result<(), Error> {
     let name = &after.name;

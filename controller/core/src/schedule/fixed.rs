@@ -132,7 +132,7 @@ fn daemons(pool: &Pool, it: &InstanceType, template: &Requirements, snapshot: &S
     snapshot
         .daemon_sets
         .iter()
-        .filter(|daemon| bears(&daemon.placement, &pool.taints) && terms(daemon).iter().any(lands))
+        .filter(|daemon| bears(&daemon.placement, &pool.taints) && terms(&daemon.placement).iter().any(lands))
         .map(|daemon| &daemon.requests)
         .sum()
 }

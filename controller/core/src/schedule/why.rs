@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use super::desk::Payment;
 use super::misfit::{Misfit, Refusal};
-use super::problem::{Rule, Where};
+use super::problem::{Rule, Where, terms};
 use super::refuse::refuse;
 use super::sets::SetId;
 use super::state::{Round, lacking};
 use crate::requirements::{Conflict, Requirement, Requirements, Undefined};
 use crate::resources::Resources;
-use crate::snapshot::{NodeTerm, Placement};
+use crate::snapshot::Placement;
 use crate::taints::untolerated;
 use crate::text::Text;
 
@@ -270,16 +270,7 @@ fn undefined(wanted: &Requirement) -> Misfit {
 /// The label requirements of a placement as they were written: its selector, with one term of its affinity and one
 /// alternative of each volume.
 pub(super) fn written(placement: &Placement) -> Vec<Requirements> {
-    let selector = Requirements::from_labels(&placement.node_selector);
-    let usable = |term: &&NodeTerm| term.fields.is_empty() && !term.expressions.is_empty();
-    let mut all: Vec<Requirements> = match &placement.node_affinity {
-        None => vec![selector],
-        Some(terms) => terms
-            .iter()
-            .filter(usable)
-            .map(|term| selector.and(&term.expressions))
-            .collect(),
-    };
+    let mut all = terms(placement);
     for volume in placement
         .volumes
         .iter()

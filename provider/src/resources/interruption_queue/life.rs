@@ -2,42 +2,14 @@
 
 use super::OWNER_TAG;
 use super::schema::InterruptionQueue;
-use crate::account::{Account, Queue, Rule};
+use crate::account::{Account, Queue, Rule, World};
 use crate::provider::JoinerProvider;
 use serde_json::{Value as Json, json};
-use std::sync::Arc;
-use tfplugin::testing::{Action, Core, Session, UNKNOWN};
+use tfplugin::testing::{Action, Session, UNKNOWN};
 
 const ARN: &str = "arn:aws:sqs:eu-central-1:123456789012:q";
 
-struct World {
-    account: Arc<Account>,
-    url: String,
-    core: Core<JoinerProvider>,
-}
-
 impl World {
-    async fn new() -> Self {
-        let (account, url) = Account::start().await;
-        let core = Core::new(Account::provider())
-            .await
-            .expect("the schemas are valid");
-        let world = Self { account, url, core };
-        world.configure(Account::settings(&world.url)).await;
-        world
-    }
-
-    async fn configure(&self, aws: Json) {
-        let configured = self.core.configure(json!({ "aws": aws })).await;
-        configured.expect("configured");
-    }
-
-    fn session(&self) -> Session<JoinerProvider> {
-        self.core
-            .resource("joiner_interruption_queue")
-            .expect("the type exists")
-    }
-
     fn queue(&self) -> Queue {
         self.account
             .queues()
@@ -63,7 +35,7 @@ fn model(queue: &Session<JoinerProvider>) -> InterruptionQueue {
 
 #[tokio::test]
 async fn create_plan_change_and_destroy() {
-    let world = World::new().await;
+    let world = World::of("joiner_interruption_queue").await;
     let mut queue = world.session();
     assert_eq!(action(&mut queue, config(|_| {})).await, Action::Create);
     assert!(world.account.calls().is_empty(), "a plan makes no call");
@@ -126,7 +98,7 @@ async fn create_plan_change_and_destroy() {
 
 #[tokio::test]
 async fn drift_is_set_right() {
-    let world = World::new().await;
+    let world = World::of("joiner_interruption_queue").await;
     let mut queue = world.session();
     queue.apply(config(|_| {})).await.expect("created");
     // Another order and tags of others are no difference.
@@ -184,7 +156,7 @@ async fn drift_is_set_right() {
 
 #[tokio::test]
 async fn what_others_made_is_not_touched() {
-    let world = World::new().await;
+    let world = World::of("joiner_interruption_queue").await;
     let theirs = Rule {
         pattern: "{}".into(),
         state: "ENABLED".into(),
@@ -248,7 +220,7 @@ async fn what_others_made_is_not_touched() {
 
 #[tokio::test]
 async fn a_create_that_fails_half_way_is_in_the_state() {
-    let world = World::new().await;
+    let world = World::of("joiner_interruption_queue").await;
     let mut queue = world.session();
     world.account.refuse("PutTargets");
     let failure = queue
@@ -266,7 +238,7 @@ async fn a_create_that_fails_half_way_is_in_the_state() {
 
 #[tokio::test]
 async fn what_is_unknown_waits_for_the_apply() {
-    let world = World::new().await;
+    let world = World::of("joiner_interruption_queue").await;
     for unknown in [
         "name",
         "rule_name_prefix",
@@ -292,7 +264,7 @@ async fn what_is_unknown_waits_for_the_apply() {
 
 #[tokio::test]
 async fn an_import_finds_queue_and_rules() {
-    let world = World::new().await;
+    let world = World::of("joiner_interruption_queue").await;
     let named = config(|config| config["rule_name_prefix"] = json!("p"));
     world.session().apply(named.clone()).await.expect("created");
     let mut by_id = world.session();

@@ -4,9 +4,7 @@ use super::documents::{OWNER_TAG, policy};
 use super::plan::region_now;
 use super::schema::IrsaRole;
 use crate::provider::Joiner;
-use crate::report;
-use crate::roles::{self, CONTROLLER_POLICY, RoleIdentity, RoleSpec};
-use joiner_aws::iam::Attachments;
+use crate::roles::{self, RoleIdentity, RoleSpec};
 use tfplugin::{ApplyRequest, Context, Diagnostics, Field, State};
 
 /// Creates the role and what hangs on it.
@@ -37,12 +35,7 @@ pub(super) async fn update(
     let model = finish(&data, request.planned).await?;
     roles::change(aws, &spec(&prior.model), &spec(&model))
         .await
-        .map_err(|error| {
-            report::aws(
-                "The role was not wholly changed; the next plan shows what is left to do",
-                &error,
-            )
-        })?;
+        .map_err(roles::unfinished)?;
     Ok(State {
         identity: RoleIdentity::of(&model.role),
         model,
@@ -58,11 +51,7 @@ pub(super) async fn delete(
     let data = ctx.ready()?;
     let aws = data.aws()?;
     let made = spec(&state.model);
-    let ours = Attachments {
-        inline: made.inline,
-        policies: made.attached,
-        ..Attachments::default()
-    };
+    let ours = made.attachments();
     if roles::deletable(ctx, aws, &state.model.role, &ours).await? {
         roles::delete(aws, &made.name, &ours).await?;
     }
@@ -70,15 +59,7 @@ pub(super) async fn delete(
 }
 
 fn spec(model: &IrsaRole) -> RoleSpec {
-    let controller = &model.controller;
-    let owner = (OWNER_TAG, controller.owner());
-    RoleSpec::new(
-        &model.role,
-        &controller.description,
-        &controller.trust_policy_json,
-        owner,
-    )
-    .with_inline(CONTROLLER_POLICY, &controller.policy_json)
+    model.controller.spec(&model.role, OWNER_TAG)
 }
 
 /// The planned role with the policy filled in when its region was not known at plan.

@@ -1,44 +1,16 @@
 //! A role's life under a core, by the core's own rules, with an account in memory.
 
 use super::schema::IrsaRole;
-use crate::account::{Account, Role};
+use crate::account::{Account, Role, World};
 use crate::provider::JoinerProvider;
 use serde_json::{Value as Json, json};
-use std::sync::Arc;
 use tfplugin::Field;
-use tfplugin::testing::{Action, Core, Failure, Session, UNKNOWN};
+use tfplugin::testing::{Action, Failure, Session, UNKNOWN};
 
 const TYPE: &str = "joiner_irsa_role";
 const OIDC: &str = "arn:aws:iam::123456789012:oidc-provider/oidc.eks.eu-central-1.amazonaws.com/id/A";
 
-struct World {
-    account: Arc<Account>,
-    url: String,
-    core: Core<JoinerProvider>,
-}
-
 impl World {
-    async fn new() -> Self {
-        let (account, url) = Account::start().await;
-        let core = Core::new(Account::provider())
-            .await
-            .expect("the schemas are valid");
-        let world = Self { account, url, core };
-        world.configure(&world.url).await;
-        world
-    }
-
-    async fn configure(&self, url: &str) {
-        self.core
-            .configure(json!({ "aws": Account::settings(url) }))
-            .await
-            .expect("configured");
-    }
-
-    fn session(&self) -> Session<JoinerProvider> {
-        self.core.resource(TYPE).expect("the type exists")
-    }
-
     fn role(&self, name: &str) -> Role {
         self.account
             .roles()
@@ -83,7 +55,7 @@ fn policy(actions: &Json) -> String {
 
 #[tokio::test]
 async fn create_plan_change_and_destroy() {
-    let world = World::new().await;
+    let world = World::of(TYPE).await;
     let mut role = world.session();
     assert_eq!(action(&mut role, config(|_| {})).await, Action::Create);
     assert!(world.account.calls().is_empty(), "a plan makes no call");
@@ -151,7 +123,7 @@ async fn create_plan_change_and_destroy() {
 
 #[tokio::test]
 async fn drift_by_meaning() {
-    let world = World::new().await;
+    let world = World::of(TYPE).await;
     let extra = |document: String| config(|config| config["policies"] = json!({ "extra": document }));
     let mut role = world.session();
     role.apply(extra(policy(&json!(["a:B", "a:C"]))))
@@ -196,7 +168,7 @@ async fn drift_by_meaning() {
 
 #[tokio::test]
 async fn a_role_of_others_is_not_touched() {
-    let world = World::new().await;
+    let world = World::of(TYPE).await;
     let theirs = Role {
         id: "AROATHEIRS".into(),
         path: "/".into(),
@@ -227,7 +199,7 @@ async fn a_role_of_others_is_not_touched() {
 
 #[tokio::test]
 async fn a_delete_names_what_others_attached() {
-    let world = World::new().await;
+    let world = World::of(TYPE).await;
     let mut role = world.made().await;
     let before = world.role("r");
     if let Some(live) = world.account.roles().get_mut("r") {
@@ -259,7 +231,7 @@ async fn a_delete_names_what_others_attached() {
 
 #[tokio::test]
 async fn a_create_that_fails_half_way_is_in_the_state() {
-    let world = World::new().await;
+    let world = World::of(TYPE).await;
     let mut role = world.session();
     world.account.refuse("PutRolePolicy");
     let failure = role.apply(config(|_| {})).await.expect_err("a policy is refused");
@@ -277,7 +249,7 @@ async fn a_create_that_fails_half_way_is_in_the_state() {
 
 #[tokio::test]
 async fn what_is_unknown_waits_for_the_apply() {
-    let world = World::new().await;
+    let world = World::of(TYPE).await;
     for unknown in [
         "name",
         "cluster_name",
@@ -300,14 +272,14 @@ async fn what_is_unknown_waits_for_the_apply() {
     assert!(model(&role).controller.policy_json.is_known());
     // With an account that is not known yet nothing is asked.
     world.account.calls();
-    world.configure(UNKNOWN).await;
+    world.configure(Account::settings(UNKNOWN)).await;
     assert_eq!(action(&mut role, config(|_| {})).await, Action::NoOp);
     assert!(world.account.calls().is_empty());
 }
 
 #[tokio::test]
 async fn an_import_reads_the_role() {
-    let world = World::new().await;
+    let world = World::of(TYPE).await;
     world.made().await;
     let mut by_id = world.session();
     by_id.import("r").await.expect("imported");

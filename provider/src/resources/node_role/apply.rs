@@ -7,7 +7,7 @@ use super::schema::NodeRole;
 use super::{OWNER_TAG, profile};
 use crate::provider::Joiner;
 use crate::report;
-use crate::roles::{self, RoleIdentity};
+use crate::roles::{self, RoleIdentity, unfinished};
 use joiner_aws::iam::Attachments;
 use joiner_aws::{Aws, Error, profiles};
 use tfplugin::{ApplyRequest, Context, Diagnostic, Diagnostics, Field, State};
@@ -54,13 +54,6 @@ pub(super) async fn update(
         model,
         private: request.private,
     })
-}
-
-fn unfinished(error: Error) -> Diagnostics {
-    report::aws(
-        "The role was not wholly changed; the next plan shows what is left to do",
-        &error,
-    )
 }
 
 /// Makes instance profile and access entry what the plan says.
@@ -115,9 +108,8 @@ pub(super) async fn delete(
     let made = spec(model, &partition);
     let of_cluster = profile::of_cluster(aws, model).await.map_err(failed)?;
     let ours = Attachments {
-        inline: made.inline,
-        policies: made.attached,
         profiles: of_cluster,
+        ..made.attachments()
     };
     let is_there = roles::deletable(ctx, aws, &model.role, &ours).await?;
     bar(aws, model).await.map_err(failed)?;

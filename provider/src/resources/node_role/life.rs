@@ -2,42 +2,16 @@
 
 use super::OWNER_TAG;
 use super::schema::NodeRole;
-use crate::account::{Account, Entry, Profile};
+use crate::account::{Account, Entry, Profile, World};
 use crate::provider::JoinerProvider;
 use serde_json::{Value as Json, json};
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use tfplugin::Field;
-use tfplugin::testing::{Action, Core, Session, UNKNOWN};
+use tfplugin::testing::{Action, Session, UNKNOWN};
 
 const ARN: &str = "arn:aws:iam::123456789012:role/nodes";
 
-struct World {
-    account: Arc<Account>,
-    url: String,
-    core: Core<JoinerProvider>,
-}
-
 impl World {
-    async fn new() -> Self {
-        let (account, url) = Account::start().await;
-        let core = Core::new(Account::provider())
-            .await
-            .expect("the schemas are valid");
-        let world = Self { account, url, core };
-        world.configure(Account::settings(&world.url)).await;
-        world
-    }
-
-    async fn configure(&self, aws: Json) {
-        let configured = self.core.configure(json!({ "aws": aws })).await;
-        configured.expect("configured");
-    }
-
-    fn session(&self) -> Session<JoinerProvider> {
-        self.core.resource("joiner_node_role").expect("the type exists")
-    }
-
     fn entry(&self, cluster: &str) -> Option<Entry> {
         let key = (cluster.to_owned(), ARN.to_owned());
         self.account.clusters().entries.get(&key).cloned()
@@ -60,7 +34,7 @@ fn model(role: &Session<JoinerProvider>) -> NodeRole {
 
 #[tokio::test]
 async fn create_plan_change_and_destroy() {
-    let world = World::new().await;
+    let world = World::of("joiner_node_role").await;
     let mut role = world.session();
     assert_eq!(action(&mut role, config(|_| {})).await, Action::Create);
     assert!(world.account.calls().is_empty(), "a plan makes no call");
@@ -115,7 +89,7 @@ async fn create_plan_change_and_destroy() {
 
 #[tokio::test]
 async fn china_has_its_own_principal_and_policies() {
-    let world = World::new().await;
+    let world = World::of("joiner_node_role").await;
     let mut settings = Account::settings(&world.url);
     settings["region"] = json!("cn-north-1");
     world.configure(settings).await;
@@ -132,7 +106,7 @@ async fn china_has_its_own_principal_and_policies() {
 
 #[tokio::test]
 async fn what_is_gone_is_made_anew() {
-    let world = World::new().await;
+    let world = World::of("joiner_node_role").await;
     let with_profile = || config(|config| config["create_instance_profile"] = json!(true));
     let mut role = world.session();
     role.apply(with_profile()).await.expect("created");
@@ -163,7 +137,7 @@ async fn what_is_gone_is_made_anew() {
 
 #[tokio::test]
 async fn an_entry_of_others_is_not_touched() {
-    let world = World::new().await;
+    let world = World::of("joiner_node_role").await;
     let theirs = Entry {
         kind: "STANDARD".into(),
         ..Entry::default()
@@ -200,7 +174,7 @@ async fn an_entry_of_others_is_not_touched() {
 
 #[tokio::test]
 async fn a_destroy_takes_what_the_controller_left_and_names_what_others_put_there() {
-    let world = World::new().await;
+    let world = World::of("joiner_node_role").await;
     let mut role = world.session();
     role.apply(config(|_| {})).await.expect("created");
     let on_role = |path: &str, tags: &[(&str, &str)]| Profile {
@@ -235,7 +209,7 @@ async fn a_destroy_takes_what_the_controller_left_and_names_what_others_put_ther
 
 #[tokio::test]
 async fn what_is_unknown_waits_for_the_apply() {
-    let world = World::new().await;
+    let world = World::of("joiner_node_role").await;
     for unknown in [
         "name",
         "cluster_name",
@@ -269,7 +243,7 @@ async fn what_is_unknown_waits_for_the_apply() {
 
 #[tokio::test]
 async fn an_import_reads_everything() {
-    let world = World::new().await;
+    let world = World::of("joiner_node_role").await;
     let with_profile = || config(|config| config["create_instance_profile"] = json!(true));
     world.session().apply(with_profile()).await.expect("created");
     let mut by_id = world.session();

@@ -6,8 +6,7 @@ use super::plan::{is_another, place_now};
 use super::schema::PodIdentityRole;
 use crate::provider::Joiner;
 use crate::report;
-use crate::roles::{self, CONTROLLER_POLICY, RoleIdentity, RoleSpec, controller_policy};
-use joiner_aws::iam::Attachments;
+use crate::roles::{self, RoleIdentity, RoleSpec, controller_policy};
 use joiner_aws::policy::pod_identity_trust;
 use tfplugin::{ApplyRequest, Context, Diagnostics, Field, State};
 
@@ -46,18 +45,15 @@ pub(super) async fn update(
     prior: State<PodIdentityRole, RoleIdentity>,
     request: ApplyRequest<PodIdentityRole, RoleIdentity>,
 ) -> Result<State<PodIdentityRole, RoleIdentity>, Diagnostics> {
-    const UNFINISHED: &str = "The role was not wholly changed; the next plan shows what is left to do";
     let data = ctx.ready()?;
     let aws = data.aws()?;
     let mut model = finish(&data, request.planned).await?;
     roles::change(aws, &spec(&prior.model), &spec(&model))
         .await
-        .map_err(|error| report::aws(UNFINISHED, &error))?;
+        .map_err(roles::unfinished)?;
     if !model.association_id.is_known() {
         if is_another(&prior.model, &model) {
-            dissociate(aws, &prior.model)
-                .await
-                .map_err(|error| report::aws(UNFINISHED, &error))?;
+            dissociate(aws, &prior.model).await.map_err(roles::unfinished)?;
         }
         let made = associate(aws, &model, ctx.cancellation()).await?;
         model.association_id = Field::Known(made.id);
@@ -78,11 +74,7 @@ pub(super) async fn delete(
     let data = ctx.ready()?;
     let aws = data.aws()?;
     let made = spec(&state.model);
-    let ours = Attachments {
-        inline: made.inline,
-        policies: made.attached,
-        ..Attachments::default()
-    };
+    let ours = made.attachments();
     let is_there = roles::deletable(ctx, aws, &state.model.role, &ours).await?;
     dissociate(aws, &state.model)
         .await
@@ -94,15 +86,7 @@ pub(super) async fn delete(
 }
 
 fn spec(model: &PodIdentityRole) -> RoleSpec {
-    let controller = &model.controller;
-    let owner = (OWNER_TAG, controller.owner());
-    RoleSpec::new(
-        &model.role,
-        &controller.description,
-        &controller.trust_policy_json,
-        owner,
-    )
-    .with_inline(CONTROLLER_POLICY, &controller.policy_json)
+    model.controller.spec(&model.role, OWNER_TAG)
 }
 
 /// The planned role with its policies filled in when account or region were not known at plan.

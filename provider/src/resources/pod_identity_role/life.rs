@@ -1,43 +1,12 @@
 //! A role's life under a core, with its association, in an account in memory.
 
 use super::schema::PodIdentityRole;
-use crate::account::{Account, Association};
+use crate::account::{Account, Association, World};
 use crate::provider::JoinerProvider;
 use serde_json::{Value as Json, json};
-use std::sync::Arc;
-use tfplugin::testing::{Action, Core, Session, UNKNOWN};
-
-struct World {
-    account: Arc<Account>,
-    url: String,
-    core: Core<JoinerProvider>,
-}
+use tfplugin::testing::{Action, Session, UNKNOWN};
 
 impl World {
-    async fn new() -> Self {
-        let (account, url) = Account::start().await;
-        let core = Core::new(Account::provider())
-            .await
-            .expect("the schemas are valid");
-        let world = Self { account, url, core };
-        world.configure(&world.url).await;
-        world
-    }
-
-    async fn configure(&self, url: &str) {
-        let configured = self
-            .core
-            .configure(json!({ "aws": Account::settings(url) }))
-            .await;
-        configured.expect("configured");
-    }
-
-    fn session(&self) -> Session<JoinerProvider> {
-        self.core
-            .resource("joiner_pod_identity_role")
-            .expect("the type exists")
-    }
-
     fn associations(&self) -> Vec<Association> {
         self.account.clusters().associations.values().cloned().collect()
     }
@@ -61,7 +30,7 @@ fn model(role: &Session<JoinerProvider>) -> PodIdentityRole {
 
 #[tokio::test]
 async fn create_plan_change_and_destroy() {
-    let world = World::new().await;
+    let world = World::of("joiner_pod_identity_role").await;
     let mut role = world.session();
     assert_eq!(action(&mut role, config(|_| {})).await, Action::Create);
     assert!(world.account.calls().is_empty(), "a plan makes no call");
@@ -108,7 +77,7 @@ async fn create_plan_change_and_destroy() {
 
 #[tokio::test]
 async fn an_association_that_is_gone_is_made_anew() {
-    let world = World::new().await;
+    let world = World::of("joiner_pod_identity_role").await;
     let mut role = world.session();
     role.apply(config(|_| {})).await.expect("created");
     // As with a cluster that was replaced by one of the same name.
@@ -135,7 +104,7 @@ async fn an_association_that_is_gone_is_made_anew() {
 
 #[tokio::test]
 async fn an_association_of_others_is_not_touched() {
-    let world = World::new().await;
+    let world = World::of("joiner_pod_identity_role").await;
     let theirs = Association {
         cluster: "c".into(),
         namespace: "kube-system".into(),
@@ -165,7 +134,7 @@ async fn an_association_of_others_is_not_touched() {
 
 #[tokio::test]
 async fn what_is_unknown_waits_for_the_apply() {
-    let world = World::new().await;
+    let world = World::of("joiner_pod_identity_role").await;
     for unknown in [
         "name",
         "cluster_name",
@@ -187,14 +156,14 @@ async fn what_is_unknown_waits_for_the_apply() {
     assert!(model(&role).association_id.is_known());
     // With an account that is not known yet nothing is asked.
     world.account.calls();
-    world.configure(UNKNOWN).await;
+    world.configure(Account::settings(UNKNOWN)).await;
     assert_eq!(action(&mut role, config(|_| {})).await, Action::NoOp);
     assert!(world.account.calls().is_empty());
 }
 
 #[tokio::test]
 async fn an_import_reads_role_and_association() {
-    let world = World::new().await;
+    let world = World::of("joiner_pod_identity_role").await;
     let plain = config(|config| {
         config.as_object_mut().expect("a map").remove("node_role_arns");
     });

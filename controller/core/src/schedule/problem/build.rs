@@ -58,7 +58,7 @@ pub(in crate::schedule) fn build<'a>(
         .daemon_sets
         .iter()
         .map(|it| Daemon {
-            wanted: terms(it)
+            wanted: terms(&it.placement)
                 .iter()
                 .filter_map(|one| possible(one, &keys, &mut sets))
                 .collect(),

@@ -290,11 +290,11 @@ pub(in crate::schedule) fn bears(placement: &Placement, taints: &[Taint]) -> boo
     !untolerated(taints, &placement.tolerations).any(|taint| taint.is_hard() && !BORNE.contains(&&*taint.key))
 }
 
-/// The label requirements of a daemon, one of which must hold.
-pub(in crate::schedule) fn terms(daemon: &DaemonSet) -> Vec<Requirements> {
-    let selector = Requirements::from_labels(&daemon.placement.node_selector);
+/// The label requirements of a placement but for its volumes: its selector with each term of its affinity. One must hold.
+pub(in crate::schedule) fn terms(placement: &Placement) -> Vec<Requirements> {
+    let selector = Requirements::from_labels(&placement.node_selector);
     let usable = |term: &&NodeTerm| term.fields.is_empty() && !term.expressions.is_empty();
-    match &daemon.placement.node_affinity {
+    match &placement.node_affinity {
         None => vec![selector],
         Some(terms) => terms
             .iter()
