@@ -81,6 +81,7 @@ fn start_of(pid: u32) -> Option<String> {
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::*;
+    use std::io::BufRead as _;
 
     #[test]
     fn this_process_lives_and_a_later_one_with_its_id_is_another() {
@@ -100,11 +101,16 @@ mod tests {
             ..me.clone()
         };
         let mut helm = std::process::Command::new("sh")
-            .args(["-c", "read line", "helm"])
+            .args(["-c", "echo started; read line", "helm"])
             .arg(format!("{RUN_LABEL}={}", orphan.label()))
             .stdin(std::process::Stdio::piped())
+            .stdout(std::process::Stdio::piped())
             .spawn()
             .expect("sh runs");
+        // `spawn` comes back while the kernel still builds the new program: its command line is there once it speaks.
+        let mut said = String::new();
+        let mut output = std::io::BufReader::new(helm.stdout.take().expect("it is piped"));
+        output.read_line(&mut said).expect("it speaks");
         assert_eq!(orphan.has_ended(), Some(false), "its Helm runs on");
         drop(helm.stdin.take());
         helm.wait().expect("it is ours");
