@@ -95,6 +95,20 @@ $(DENY):
 	@echo "==> building cargo-deny $(DENY_VERSION) (once)"
 	@$(CARGO) install cargo-deny --version $(DENY_VERSION) --locked --root $(JOINER_CACHE)/cargo-deny-$(DENY_VERSION) --target-dir $(TARGET)/cargo-deny
 
+VERSION = $(shell awk -F '"' '/^version/ {print $$2; exit}' Cargo.toml)
+DIST := $(TARGET)/dist
+
+.PHONY: release
+release: tools ## The archives that both registries take, into target/dist (SIGN=KEY signs the checksums).
+	@mkdir -p $(DIST)/licences
+	@cp LICENSE $(DIST)/licences/LICENSE
+	@go -C sandbox/tools mod download helm.sh/helm/v4
+	@install -m 644 "$$(go -C sandbox/tools list -m -f '{{.Dir}}' helm.sh/helm/v4)/LICENSE" $(DIST)/licences/LICENSE.helm
+	@release/package.py archive --provider $(TARGET)/release/terraform-provider-joiner \
+	  --helm "$$($(JOINER) sandbox tools --path)/helm" --licences $(DIST)/licences --version $(VERSION) \
+	  --platform "$$(go env GOOS)_$$(go env GOARCH)" --out $(DIST)
+	@release/package.py sums --version $(VERSION) --out $(DIST) $(if $(SIGN),--sign $(SIGN))
+
 .PHONY: docs
 docs: tools ## Regenerate the provider's pages and the chart's CRDs.
 	@docs/tools/generate.sh $(TARGET)/release "$$($(JOINER) sandbox tools --path)/tofu"

@@ -54,6 +54,21 @@ pub fn node_pool(pool: &NodePool) -> String {
 
 /// The hash of an EC2NodeClass' static fields.
 pub fn ec2_node_class(class: &EC2NodeClass) -> String {
+    static_fields(class).hash()
+}
+
+/// A short hash of each static field of an EC2NodeClass that is set, by the field's name: to say which of them have changed. The
+/// names are those of the spec; the hashes are eight hexadecimal digits.
+pub fn ec2_node_class_fields(class: &EC2NodeClass) -> BTreeMap<String, String> {
+    let short = |value: &str| format!("{:08x}", fnv(value) & 0xffff_ffff);
+    let fields = static_fields(class).0;
+    fields
+        .into_iter()
+        .map(|(name, value)| (name, short(&value)))
+        .collect()
+}
+
+fn static_fields(class: &EC2NodeClass) -> Fields {
     let EC2NodeClassSpec {
         ami_family,
         ami_selector_terms,
@@ -144,7 +159,7 @@ pub fn ec2_node_class(class: &EC2NodeClass) -> String {
     fields.text("role", role.clone());
     fields.map("tags", tags);
     fields.text("userData", user_data.clone());
-    fields.hash()
+    fields
 }
 
 /// The family whose user data and defaults are used: the one that is named, or the alias'.
@@ -337,13 +352,16 @@ impl Fields {
             .collect()
     }
 
-    /// FNV-1a, 64 bits.
     fn hash(&self) -> String {
-        let hash = self.line().bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-        });
-        hash.to_string()
+        fnv(&self.line()).to_string()
     }
+}
+
+/// FNV-1a, 64 bits.
+fn fnv(text: &str) -> u64 {
+    text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
 }
 
 #[cfg(test)]

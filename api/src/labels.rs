@@ -152,6 +152,9 @@ pub const INSTANCE_PROFILE_NAME: &str = "karpenter.k8s.aws/instance-profile-name
 
 /// Annotation of claims, ours: dollars an hour of the offering bought, as the controller saw it at the launch.
 pub const HOURLY_PRICE: &str = "joiner.dev/hourly-price";
+/// Annotation of claims, ours: a short hash of each static field of the EC2NodeClass at the launch, as `tags=0123abcd,userData=…`;
+/// it says which fields a node has drifted by, and decides nothing.
+pub const EC2_NODE_CLASS_FIELDS: &str = "joiner.dev/ec2nodeclass-fields";
 
 // --- finalizers, taints, lease ------------------------------------------------------------------------------
 

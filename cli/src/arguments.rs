@@ -24,6 +24,8 @@ pub(crate) enum Command {
     Simulate(Box<crate::simulate::Simulate>),
     /// Why a pod has a node, or has none, and what would help
     Explain(Box<crate::explain::Explain>),
+    /// Write what exists as a configuration, with import blocks
+    Migrate(crate::migrate::Migrate),
     /// A whole cloud on this machine, from real parts
     Sandbox(Sandbox),
     /// Print the version

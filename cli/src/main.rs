@@ -1,10 +1,11 @@
-//! The command line `joiner`: simulate, explain, sandboxes, version, completions.
+//! The command line `joiner`: simulate, explain, migrate, sandboxes, version, completions.
 //!
 //! Exit codes: 0 done; 1 the command failed (the reason is on stderr); 2 the arguments are wrong (clap); 3 `simulate
 //! --detailed-exitcode` left pods without a node; 130 Ctrl-C.
 
 mod arguments;
 mod explain;
+mod migrate;
 mod output;
 mod quickstart;
 mod sandbox;
@@ -50,6 +51,7 @@ async fn run(arguments: Joiner) -> Result<ExitCode, Box<dyn Error + Send + Sync>
     match arguments.command {
         Command::Simulate(command) => Ok(simulate::run(*command).await?),
         Command::Explain(command) => Ok(explain::run(*command).await?),
+        Command::Migrate(command) => Ok(migrate::run(command).await?),
         Command::Sandbox(command) => Ok(sandbox::run(command).await?),
         Command::Version { output } => Ok(version::print(output)),
         Command::Completions { shell } => {

@@ -6,27 +6,31 @@
 //! classes is there once.
 
 mod cluster;
+mod machines;
 mod overlaid;
 mod refresh;
 
 pub(crate) use cluster::Cluster;
 pub(crate) use refresh::{kind, run as refresh};
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
 use joiner_api::EC2NodeClass;
 use joiner_aws::catalogue::{Facts, Settings, instance_types_sharing};
+use joiner_aws::instances::Instance;
 use joiner_aws::launch::Launcher;
 use joiner_aws::node_class::{NodeClass, for_catalogue};
 use joiner_aws::unavailable::{Shortage, Unavailable};
 use joiner_aws::{Aws, Error};
 use joiner_core::catalogue::{Catalogue, InstanceType};
+use joiner_core::disrupt::drift::Machine;
 use joiner_core::requirements::Interner;
 use joiner_core::snapshot::Pool;
 use joiner_core::text::Text;
 
+use self::machines::Machines;
 use self::overlaid::Overlaid;
 use crate::observe::map::Overlay;
 use crate::observe::{Index, PoolEntry};
@@ -40,6 +44,7 @@ pub(crate) struct Cloud {
     settings: Settings,
     state: Mutex<State>,
     overlaid: Overlaid,
+    machines: Machines,
 }
 
 #[derive(Debug, Default)]
@@ -72,6 +77,7 @@ impl Cloud {
             settings,
             state: Mutex::default(),
             overlaid: Overlaid::default(),
+            machines: Machines::default(),
         }
     }
 
@@ -160,6 +166,16 @@ impl Cloud {
     /// A copy of what EC2 has run out of, for a launch.
     pub(crate) fn shortages(&self) -> Unavailable {
         self.state().unavailable.clone()
+    }
+
+    /// Takes note of what instances are, and returns the provider ids of those of which that is news.
+    pub(crate) fn note_machines(&self, found: &[Instance]) -> BTreeSet<Text> {
+        self.machines.note(found)
+    }
+
+    /// What the instance behind `provider_id` is, as far as it was described.
+    pub(crate) fn machine(&self, provider_id: &str) -> Option<Machine> {
+        self.machines.get(provider_id)
     }
 
     /// Reads types, zones and prices from AWS.

@@ -40,7 +40,11 @@ pub(crate) fn start(act: &Act, options: &Options) {
         },
     };
     spawn("provisioner", provision::run(act.clone(), settings));
-    spawn("disruption", disrupt::run(act.clone()));
+    let static_capacity = match options.feature_gates.static_capacity {
+        true => nodepool::StaticCapacity::On,
+        false => nodepool::StaticCapacity::Off,
+    };
+    spawn("disruption", disrupt::run(act.clone(), static_capacity));
     spawn("instance.garbagecollection", garbage::run(act.clone()));
     let of = act.clone();
     spawn("nodeclaim.lifecycle", async move {
@@ -62,10 +66,6 @@ pub(crate) fn start(act: &Act, options: &Options) {
     if options.feature_gates.capacity_buffer {
         spawn("capacitybuffer", buffers::run(act.clone()));
     }
-    let static_capacity = match options.feature_gates.static_capacity {
-        true => nodepool::StaticCapacity::On,
-        false => nodepool::StaticCapacity::Off,
-    };
     let of = act.clone();
     spawn("nodepool", async move {
         let known = Arc::new(nodepool::Known::new(static_capacity));

@@ -57,6 +57,8 @@ pub(crate) struct Metrics {
     ignored_pods: Gauge,
     disruption_evaluation: Histograms,
     disruption_decisions: Counters,
+    disruption_failures: Counters,
+    disruption_eligible: Gauges,
     cloud_duration: Histograms,
     cloud_errors: Counters,
     launch_failures: Counters,
@@ -161,6 +163,16 @@ impl Metrics {
                 registry,
                 "voluntary_disruption_decisions",
                 "Number of disruption decisions in total",
+            ),
+            disruption_failures: counters(
+                registry,
+                "voluntary_disruption_queue_failures",
+                "Number of disruptions that were decided on and not carried out",
+            ),
+            disruption_eligible: gauges(
+                registry,
+                "voluntary_disruption_eligible_nodes",
+                "Number of nodes eligible for disruption, by reason",
             ),
             cloud_duration: histograms(
                 registry,
@@ -330,20 +342,35 @@ impl Metrics {
         self.ignored_pods.set(clamp(ignored));
     }
 
-    pub(crate) fn disruption(&self, reason: &str, decisions: usize, took: Duration) {
-        let labels: Labels = vec![("reason", reason.into()), ("consolidation_type", String::new())];
+    /// How long it took to decide.
+    pub(crate) fn disruption(&self, reason: &str, took: Duration) {
         self.disruption_evaluation
-            .get_or_create(&labels)
+            .get_or_create(&vec![
+                ("reason", reason.into()),
+                ("consolidation_type", String::new()),
+            ])
             .observe(took.as_secs_f64());
-        if decisions > 0 {
-            self.disruption_decisions
-                .get_or_create(&vec![
-                    ("decision", "delete".into()),
-                    ("reason", reason.into()),
-                    ("consolidation_type", String::new()),
-                ])
-                .inc_by(decisions as u64);
-        }
+    }
+
+    /// What was decided: `delete`, or `replace` where something is launched first.
+    pub(crate) fn disruption_decided(&self, decision: &str, reason: &str, decisions: usize) {
+        self.disruption_decisions
+            .get_or_create(&of_disruption(decision, reason))
+            .inc_by(decisions as u64);
+    }
+
+    /// A replacement was begun and given up.
+    pub(crate) fn disruption_failed(&self, reason: &str) {
+        self.disruption_failures
+            .get_or_create(&of_disruption("replace", reason))
+            .inc();
+    }
+
+    /// How many nodes could go for `reason`, budgets aside.
+    pub(crate) fn eligible(&self, reason: &str, nodes: usize) {
+        self.disruption_eligible
+            .get_or_create(&vec![("reason", reason.into())])
+            .set(clamp(nodes));
     }
 
     /// A call to the cloud, with the kind of error it gave, if any.
@@ -424,6 +451,14 @@ fn registered<M: prometheus_client::registry::Metric + Clone>(
 ) -> M {
     registry.register(name, help, metric.clone());
     metric
+}
+
+fn of_disruption(decision: &str, reason: &str) -> Labels {
+    vec![
+        ("decision", decision.into()),
+        ("reason", reason.into()),
+        ("consolidation_type", String::new()),
+    ]
 }
 
 fn clamp(count: usize) -> i64 {

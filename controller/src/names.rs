@@ -51,6 +51,20 @@ fn conditions_of_claims_and_pools() {
     }
 }
 
+/// Annotations that drift reads and that are written elsewhere.
+#[test]
+fn annotations_of_drift() {
+    use joiner_core::disrupt::drift::annotations::{CLASS_FIELDS, CLASS_HASH, POOL_HASH};
+    assert_eq!(POOL_HASH, labels::NODEPOOL_HASH);
+    assert_eq!(format!("{POOL_HASH}-version"), labels::NODEPOOL_HASH_VERSION);
+    assert_eq!(CLASS_HASH, labels::EC2_NODE_CLASS_HASH);
+    assert_eq!(
+        format!("{CLASS_HASH}-version"),
+        labels::EC2_NODE_CLASS_HASH_VERSION
+    );
+    assert_eq!(CLASS_FIELDS, labels::EC2_NODE_CLASS_FIELDS);
+}
+
 #[test]
 fn what_counts_as_well_known() {
     for key in labels::KUBERNETES_WELL_KNOWN.iter().chain(labels::AWS_WELL_KNOWN) {

@@ -9,6 +9,7 @@ mod cluster;
 mod data_sources;
 mod ephemeral;
 mod feasible;
+mod forecast;
 mod functions;
 mod helm;
 mod objects;

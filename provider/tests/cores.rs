@@ -4,8 +4,14 @@
 mod access;
 #[path = "cores/examples.rs"]
 mod examples;
+#[path = "cores/forecasts.rs"]
+mod forecasts;
 #[path = "cores/imports.rs"]
 mod imports;
+#[path = "cores/logins.rs"]
+mod logins;
+#[path = "cores/moves.rs"]
+mod moves;
 #[path = "cores/overlays.rs"]
 mod overlays;
 #[path = "cores/plans.rs"]

@@ -127,7 +127,7 @@ impl Core {
 }
 
 /// The platform's name in a mirror, such as `linux_amd64`.
-fn platform() -> String {
+pub fn platform() -> String {
     let os = match std::env::consts::OS {
         "macos" => "darwin",
         other => other,

@@ -34,7 +34,15 @@ impl Quickstart {
     /// # Errors
     /// What kept one of both from being done.
     pub async fn apply_with(settings: &str) -> Result<Self> {
-        let cloud = Cloud::start(Duration::ZERO).await?;
+        Self::apply_booting(Duration::ZERO, settings).await
+    }
+
+    /// As [`Quickstart::apply_with`], with instances that become nodes `boot_time` after their launch.
+    ///
+    /// # Errors
+    /// What kept one of both from being done.
+    pub async fn apply_booting(boot_time: Duration, settings: &str) -> Result<Self> {
+        let cloud = Cloud::start(boot_time).await?;
         let workspace = Workspace::of(&cloud, CoreKind::OpenTofu, "examples/quickstart")?;
         if !settings.is_empty() {
             let main = std::fs::read_to_string(workspace.file("main.tf"))?;

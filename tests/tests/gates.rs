@@ -56,7 +56,19 @@ async fn a_static_pool_has_its_number(quickstart: &Quickstart) -> Result<()> {
         ensure!(names.len() == 1 && names[0] != before, "{names:?}");
         Ok(())
     })
-    .await
+    .await?;
+    nodes_of(quickstart, "fixed", 1).await?;
+    // One that is not what the pool says any more is, too.
+    let label = r#"{"spec": {"template": {"metadata": {"labels": {"edition": "second"}}}}}"#;
+    cloud.kubectl(&["patch", "nodepool", "fixed", "--type=merge", "-p", label])?;
+    eventually("the node of the older template is replaced", PATIENCE, || async {
+        let claims = claims_of(quickstart, "fixed").await?;
+        let new = claims.iter().all(|claim| claim.labels().contains_key("edition"));
+        ensure!(claims.len() == 1 && new, "{claims:?}");
+        Ok(())
+    })
+    .await?;
+    nodes_of(quickstart, "fixed", 1).await
 }
 
 async fn an_overlay_changes_what_is_bought(quickstart: &Quickstart) -> Result<()> {

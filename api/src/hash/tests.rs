@@ -182,3 +182,21 @@ fn no_two_sets_of_fields_look_alike() {
     assert_ne!(line(&[("a", "b"), ("c", "d")]), line(&[("a", "b1:c1:d")]));
     assert_ne!(line(&[("ab", "c")]), line(&[("a", "bc")]));
 }
+
+/// They say which fields differ, and are short enough for an annotation.
+#[test]
+fn fields_that_are_set_have_a_short_hash_each() {
+    let of = |tags: Value| {
+        let class = json!({
+            "apiVersion": "karpenter.k8s.aws/v1", "kind": "EC2NodeClass", "metadata": {"name": "default"},
+            "spec": {"role": "node", "amiSelectorTerms": [], "subnetSelectorTerms": [], "securityGroupSelectorTerms": [], "tags": tags},
+        });
+        ec2_node_class_fields(&serde_json::from_value(class).unwrap())
+    };
+    let (before, after) = (of(json!({"a": "b"})), of(json!({"a": "c"})));
+    let names: Vec<&str> = before.keys().map(String::as_str).collect();
+    assert_eq!(names, ["metadataOptions", "role", "tags"]);
+    assert!(before.values().all(|hash| hash.len() == 8));
+    assert_ne!(before["tags"], after["tags"]);
+    assert_eq!(before["role"], after["role"]);
+}

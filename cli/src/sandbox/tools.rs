@@ -31,7 +31,7 @@ pub(crate) async fn ensure(wanted: Vec<GoTool>) -> Result<Tools> {
     let missing = Tools::locate().missing(&wanted);
     if !missing.is_empty() {
         eprintln!(
-            "building {} (once; the whole set takes about 12 minutes on two cores)",
+            "building {} (once; the whole set takes about 14 minutes on two cores)",
             missing.join(", ")
         );
     }

@@ -4,12 +4,14 @@
 //! client is built when it is first needed, since the provider starts four times in one apply.
 
 use crate::error::Error;
-use crate::{events, json_call};
+use crate::selectors::ssm;
+use crate::{ecr, events, json_call};
 use aws_config::sts::AssumeRoleProvider;
 use aws_config::{BehaviorVersion, Region, SdkConfig};
 use aws_credential_types::Credentials;
 use aws_smithy_types::retry::RetryConfig;
 use aws_smithy_types::timeout::TimeoutConfig;
+use serde_json::Value as Json;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -128,16 +130,19 @@ struct Inner {
     clients: Clients,
 }
 
+/// A client, and its endpoint.
+type JsonClient = (json_call::Client, String);
+
 #[derive(Debug, Default)]
 struct Clients {
     ec2: OnceLock<aws_sdk_ec2::Client>,
+    ecr: OnceLock<JsonClient>,
     eks: OnceLock<aws_sdk_eks::Client>,
-    /// With its endpoint.
-    events: OnceLock<(json_call::Client, String)>,
+    events: OnceLock<JsonClient>,
     iam: OnceLock<aws_sdk_iam::Client>,
     pricing: OnceLock<aws_sdk_pricing::Client>,
     sqs: OnceLock<aws_sdk_sqs::Client>,
-    ssm: OnceLock<aws_sdk_ssm::Client>,
+    ssm: OnceLock<JsonClient>,
     sts: OnceLock<aws_sdk_sts::Client>,
 }
 
@@ -225,7 +230,6 @@ impl Aws {
     client!(eks, aws_sdk_eks, "The EKS client.");
     client!(iam, aws_sdk_iam, "The IAM client.");
     client!(sqs, aws_sdk_sqs, "The SQS client.");
-    client!(ssm, aws_sdk_ssm, "The Systems Manager client.");
     client!(sts, aws_sdk_sts, "The STS client.");
 
     /// The price list client, in the one of the few regions that serve it which is nearest to this connection's.
@@ -243,22 +247,45 @@ impl Aws {
     }
 
     /// One call of EventBridge; `operation` is `events:OPERATION`.
-    pub(crate) async fn events(
+    pub(crate) async fn events(&self, operation: &'static str, input: &Json) -> Result<Json, Error> {
+        let endpoint = self.inner.settings.endpoints.events.as_deref();
+        let client = &self.inner.clients.events;
+        self.json(client, events::SERVICE, endpoint, operation, input)
+            .await
+    }
+
+    /// One call of ECR; `operation` is `ecr:OPERATION`.
+    pub(crate) async fn ecr(&self, operation: &'static str, input: &Json) -> Result<Json, Error> {
+        let client = &self.inner.clients.ecr;
+        self.json(client, ecr::SERVICE, None, operation, input).await
+    }
+
+    /// One call of Systems Manager; `operation` is `ssm:OPERATION`.
+    pub(crate) async fn ssm(&self, operation: &'static str, input: &Json) -> Result<Json, Error> {
+        let endpoint = self.inner.settings.endpoints.ssm.as_deref();
+        let client = &self.inner.clients.ssm;
+        self.json(client, ssm::SERVICE, endpoint, operation, input).await
+    }
+
+    /// One call of a service that has no SDK crate here, at the `endpoint` that the settings give or else where the SDK would look.
+    async fn json(
         &self,
+        client: &OnceLock<JsonClient>,
+        service: json_call::Service,
+        endpoint: Option<&str>,
         operation: &'static str,
-        input: &serde_json::Value,
-    ) -> Result<serde_json::Value, Error> {
+        input: &Json,
+    ) -> Result<Json, Error> {
         let config = self.config().await?;
         let region = self.region().await?;
-        let (client, endpoint) = self.inner.clients.events.get_or_init(|| {
-            let set = &self.inner.settings.endpoints;
-            let endpoint = match set.events.as_deref().or(config.endpoint_url()) {
-                Some(url) => url.to_owned(),
-                None => json_call::endpoint(events::SERVICE, &region, config),
-            };
-            (json_call::client(events::SERVICE, &endpoint, config), endpoint)
+        let (client, endpoint) = client.get_or_init(|| {
+            let endpoint = endpoint
+                .map(str::to_owned)
+                .or_else(|| json_call::configured_endpoint(service, config))
+                .unwrap_or_else(|| json_call::endpoint(service, &region, config));
+            (json_call::client(service, &endpoint, config), endpoint)
         });
-        json_call::call(self, events::SERVICE, (client, endpoint), operation, input).await
+        json_call::call(self, service, (client, endpoint), operation, input).await
     }
 
     /// The resolved SDK configuration.

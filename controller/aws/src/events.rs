@@ -7,7 +7,9 @@ use crate::tags::Tags;
 use serde_json::{Value as Json, json};
 
 pub(crate) const SERVICE: json_call::Service = json_call::Service {
+    id: "EventBridge",
     name: "events",
+    hosts: ["events", "events-fips"],
     target: "AWSEvents",
 };
 

@@ -6,6 +6,8 @@ use crate::tags::{self, Tags};
 use aws_sdk_ec2::types as ec2;
 use jiff::Timestamp;
 use joiner_core::catalogue::CapacityType;
+use joiner_core::disrupt::drift::Machine;
+use joiner_core::text::Text;
 
 const DESCRIBE: &str = "ec2:DescribeInstances";
 const TERMINATE: &str = "ec2:TerminateInstances";
@@ -79,6 +81,23 @@ impl Instance {
     /// As in the Node's `spec.providerID`.
     pub fn provider_id(&self) -> String {
         provider_id(&self.zone, &self.id)
+    }
+
+    /// What drift compares of it. Its capacity reservation is not looked at yet.
+    pub fn machine(&self) -> Machine {
+        let known = |id: &str| (!id.is_empty()).then(|| Text::from(id));
+        let groups = || {
+            self.security_groups
+                .iter()
+                .map(|id| Text::from(id.as_str()))
+                .collect()
+        };
+        Machine {
+            image: known(&self.image_id),
+            subnet: known(&self.subnet_id),
+            security_groups: (!self.security_groups.is_empty()).then(groups),
+            reservation: None,
+        }
     }
 
     /// Name of the NodeClaim it was launched for.

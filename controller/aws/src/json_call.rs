@@ -18,6 +18,7 @@ use aws_smithy_runtime_api::client::retries::classifiers::{ClassifyRetry, RetryA
 use aws_smithy_types::body::SdkBody;
 use aws_smithy_types::error::metadata::{ErrorMetadata, ProvideErrorMetadata};
 use aws_smithy_types::retry::RetryConfig;
+use aws_types::service_config::ServiceConfigKey;
 use serde_json::Value as Json;
 use std::fmt;
 use std::time::SystemTime;
@@ -25,8 +26,12 @@ use std::time::SystemTime;
 /// A service that speaks JSON 1.1.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Service {
-    /// Its name in signatures and host names, such as `events`.
+    /// Its service ID, by which a configuration names its endpoint: `EventBridge` has `AWS_ENDPOINT_URL_EVENTBRIDGE`.
+    pub id: &'static str,
+    /// Its name in signatures, such as `events`.
     pub name: &'static str,
+    /// The first part of its host names, and that of its FIPS endpoints.
+    pub hosts: [&'static str; 2],
     /// What stands before the operation in `X-Amz-Target`.
     pub target: &'static str,
 }
@@ -95,15 +100,33 @@ pub(crate) fn client(service: Service, endpoint: &str, config: &SdkConfig) -> Cl
         .build()
 }
 
-/// Where a service is, unless a setting says otherwise.
+/// The endpoint that environment or shared configuration give, for this service or for all. What the settings gave for all
+/// services wins over what the environment says of one, as in the SDK's own clients.
+pub(crate) fn configured_endpoint(service: Service, config: &SdkConfig) -> Option<String> {
+    let for_all = config.endpoint_url().map(str::to_owned);
+    if config.get_origin("endpoint_url").is_client_config() {
+        return for_all;
+    }
+    let key = ServiceConfigKey::builder()
+        .service_id(service.id)
+        .env("AWS_ENDPOINT_URL")
+        .profile("endpoint_url")
+        .build()
+        .ok()?;
+    let for_this = config.service_config().and_then(|it| it.load_config(key));
+    for_this.or(for_all)
+}
+
+/// Where a service is, unless a configuration says otherwise.
 pub(crate) fn endpoint(service: Service, region: &str, config: &SdkConfig) -> String {
-    let fips = if config.use_fips() == Some(true) {
-        "-fips"
+    let [host, fips] = service.hosts;
+    let host = if config.use_fips() == Some(true) {
+        fips
     } else {
-        ""
+        host
     };
     let domain = crate::sts::domain_of(region);
-    format!("https://{}{fips}.{region}.{domain}", service.name)
+    format!("https://{host}.{region}.{domain}")
 }
 
 /// Signs and sends one call; `operation` is `SERVICE:OPERATION` as IAM writes it.
@@ -252,10 +275,7 @@ mod tests {
     #[test]
     fn a_call_is_signed_with_its_target_and_body() {
         let credentials = Credentials::new("AKIDEXAMPLE", "secret", Some("session".to_owned()), None, "test");
-        let service = Service {
-            name: "events",
-            target: "AWSEvents",
-        };
+        let service = crate::events::SERVICE;
         let sign = |body: &str| {
             let request = Unsigned {
                 url: "https://events.eu-central-1.amazonaws.com/".to_owned(),

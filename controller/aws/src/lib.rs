@@ -5,6 +5,7 @@
 
 pub mod catalogue;
 mod connect;
+pub mod ecr;
 pub mod eks;
 mod error;
 pub mod events;

@@ -32,6 +32,9 @@ binary's default holds; a text value may itself be a template.
       containerName: {{ include "joiner.containerName" . }}
       resource: limits.memory
       divisor: "0"
+{{- /* Three threads share what is freed, so that it goes back to the node: a heap of each thread's own would keep it. */}}
+- name: MALLOC_ARENA_MAX
+  value: "1"
 - name: METRICS_PORT
   value: {{ .Values.controller.metrics.port | quote }}
 - name: HEALTH_PROBE_PORT

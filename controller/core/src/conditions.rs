@@ -152,6 +152,11 @@ impl Conditions {
         self.0.insert(kind.into(), condition);
     }
 
+    /// Takes the condition `kind` away.
+    pub fn remove(&mut self, kind: &str) {
+        self.0.remove(kind);
+    }
+
     /// Whether `wanted` says anything new.
     pub fn differs(&self, wanted: &Wanted) -> bool {
         self.get(wanted.kind).is_none_or(|there| {

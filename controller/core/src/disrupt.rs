@@ -1,10 +1,14 @@
-//! Which nodes are not worth their price, and how many may go at once.
+//! Which nodes are not worth their price or not what they should be any more, and how many may go at once.
 
 mod budget;
 mod candidate;
 mod consolidatable;
+pub mod drift;
 mod emptiness;
 mod expiration;
+pub mod forecast;
+
+use jiff::Timestamp;
 
 use crate::snapshot::DisruptionReason;
 use crate::text::Text;
@@ -33,4 +37,8 @@ pub struct Doomed {
     pub claim: Text,
     /// The node.
     pub node: Text,
+}
+
+fn earliest(a: Option<Timestamp>, b: Option<Timestamp>) -> Option<Timestamp> {
+    [a, b].into_iter().flatten().min()
 }

@@ -35,6 +35,7 @@ pub(crate) use flexibility::keep;
 pub use misfit::{Misfit, Nearest, Refusal, SharedRefusal};
 pub use outcome::{NewClaim, Schedule};
 pub(crate) use refuse::refuse_types;
+pub(crate) use solve::existing_price;
 
 /// The most instance types a claim may list.
 pub const MAX_TYPES: usize = 600;

@@ -1,7 +1,7 @@
 //! Static pools: as many nodes as `replicas` says, whatever pods want.
 //!
-//! Scale-out makes claims that differ in nothing; scale-in takes first what has no instance yet, then what is empty, then what is
-//! cheapest to move, and last what holds a pod that asks to be left alone: whoever sets the number has the last word.
+//! Scale-out makes claims that differ in nothing; scale-in takes first what has no instance yet, then what has drifted, then what is
+//! empty, then what is cheapest to move, and last what holds a pod that asks to be left alone: whoever sets the number has the last word.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -9,6 +9,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::catalogue::Catalogue;
+use crate::conditions::DRIFTED;
 use crate::eviction::{is_active, needs_another_node};
 use crate::resources::{Limits, ResourceName, Resources};
 use crate::schedule::{NewClaim, schedule};
@@ -77,10 +78,15 @@ fn dispensable(mut nodes: Vec<&Node>, count: u32, now: Timestamp) -> Vec<Text> {
             .map(|pod| cost(pod))
             .sum();
         let launched = node.phase() > Phase::Planned;
+        let drifted = node
+            .claim
+            .as_ref()
+            .is_some_and(|claim| claim.conditions.is_true(DRIFTED));
         // The youngest of equal ones, which has had the least time to matter to anybody.
         let created = node.claim.as_ref().map(|claim| claim.created);
         (
             launched,
+            !drifted,
             !empty,
             refuses,
             cost,

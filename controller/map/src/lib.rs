@@ -20,6 +20,7 @@ mod coming;
 mod daemon_set;
 mod device_test;
 mod devices;
+pub mod drift;
 mod node;
 mod objects;
 mod open;

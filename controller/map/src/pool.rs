@@ -1,12 +1,10 @@
 //! NodePools.
 
-use joiner_api::labels::{NODEPOOL_HASH, NODEPOOL_HASH_VERSION};
 use joiner_api::{ConsolidationPolicy as WrittenPolicy, NodePool, NodePoolSpec};
 use joiner_core::conditions::{READY, Status};
 use joiner_core::resources::Limits;
 use joiner_core::snapshot::{
-    Budget, BudgetNodes, BudgetWindow, ConsolidationPolicy, Disruption, DisruptionReason, Pool, PoolHash,
-    Readiness,
+    Budget, BudgetNodes, BudgetWindow, ConsolidationPolicy, Disruption, DisruptionReason, Pool, Readiness,
 };
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 
@@ -14,13 +12,13 @@ use crate::node::{class, conditions, requirements, span};
 use crate::quantities::limits;
 use crate::taints;
 
-/// A NodePool. Its readiness is what its status says.
+/// A NodePool. Its readiness is what its status says; its hash is that of its template as it is, whatever its annotations say, so that
+/// a claim is never made with a new template and an old hash.
 pub fn pool(object: &NodePool) -> Pool {
     let meta = &object.metadata;
     let spec = &object.spec;
     let template = &spec.template;
     let of_nodes = template.metadata.as_ref();
-    let annotation = |key: &str| crate::text(meta.annotations.as_ref().and_then(|all| all.get(key)));
     Pool {
         name: crate::text(meta.name.as_ref()),
         uid: crate::text(meta.uid.as_ref()),
@@ -54,10 +52,7 @@ pub fn pool(object: &NodePool) -> Pool {
         disruption: disruption(spec),
         readiness: readiness(object.status.as_ref().map_or(&[], |status| &status.conditions)),
         deleting: meta.deletion_timestamp.is_some(),
-        hash: PoolHash {
-            value: annotation(NODEPOOL_HASH),
-            version: annotation(NODEPOOL_HASH_VERSION),
-        },
+        hash: crate::drift::pool_hash(object),
     }
 }
 

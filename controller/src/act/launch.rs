@@ -5,10 +5,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use jiff::Timestamp;
-use joiner_api::EC2NodeClass;
 use joiner_api::labels::{
-    EC2_NODE_CLASS_HASH, EC2_NODE_CLASS_HASH_VERSION, HOURLY_PRICE, INSTANCE_PROFILE_NAME,
+    EC2_NODE_CLASS_FIELDS, EC2_NODE_CLASS_HASH, EC2_NODE_CLASS_HASH_VERSION, HOURLY_PRICE,
+    INSTANCE_PROFILE_NAME,
 };
+use joiner_api::{EC2NodeClass, hash};
 use joiner_aws::instances::{Instance, provider_id};
 use joiner_aws::launch::{Bought, ClaimKey, LaunchError, Launched, Order, Tenancy};
 use joiner_aws::node_class::NodeClass;
@@ -237,11 +238,17 @@ fn price(bought: &InstanceType, got: &Got) -> Option<Price> {
 /// What the claim remembers of the class it was launched with.
 fn annotations(class: Option<&EC2NodeClass>) -> Labels {
     let Some(class) = class else { return Labels::new() };
-    let written = class.metadata.annotations.iter().flatten();
-    let mut kept: Labels = written
-        .filter(|(key, _)| [EC2_NODE_CLASS_HASH, EC2_NODE_CLASS_HASH_VERSION].contains(&key.as_str()))
-        .map(|(key, value)| (Text::from(key.as_str()), Text::from(value.as_str())))
-        .collect();
+    // The hash of the class as it was used, and not what its annotation says: an edit may just have come.
+    let fields = hash::ec2_node_class_fields(class).into_iter();
+    let fields: Vec<String> = fields.map(|(field, hash)| format!("{field}={hash}")).collect();
+    let mut kept: Labels = [
+        (EC2_NODE_CLASS_HASH, hash::ec2_node_class(class)),
+        (EC2_NODE_CLASS_HASH_VERSION, hash::VERSION.to_owned()),
+        (EC2_NODE_CLASS_FIELDS, fields.join(",")),
+    ]
+    .into_iter()
+    .map(|(key, value)| (Text::from(key), Text::from(value)))
+    .collect();
     if let Some(profile) = class
         .status
         .as_ref()

@@ -1,15 +1,19 @@
-//! Nodes that are not worth their price are given back: what has expired, and what is empty.
+//! Nodes that are not worth their price are given back, and those that are not what they should be replaced: what has expired, what has
+//! drifted ([`replace`]), and what is empty.
+
+mod replace;
 
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
-use joiner_core::disrupt::{Blocked, Blocker, Command, emptiness, expiration, still_empty};
+use joiner_core::disrupt::{Blocked, Blocker, Command, Emptiness, emptiness, expiration, still_empty};
 use joiner_core::eviction::disrupted_taint;
 use joiner_core::taints::Taint;
 use joiner_core::text::Text;
 use joiner_core::well_known;
 use tracing::{error, info};
 
+use super::nodepool::StaticCapacity;
 use crate::act::{Act, Event, Failed, NodeChange, Object};
 use crate::observe::NodeEntry;
 
@@ -21,9 +25,10 @@ const LONGEST: Duration = Duration::from_secs(10);
 const SETTLE: Duration = Duration::from_secs(1);
 
 /// Runs for ever.
-pub(super) async fn run(act: Act) {
+pub(super) async fn run(act: Act, static_capacity: StaticCapacity) {
+    let mut replacing = replace::Replacing::new(static_capacity);
     loop {
-        let wake = round(&act).await;
+        let wake = round(&act, &mut replacing).await;
         let due = wake.map_or(LONGEST, |wake| {
             wake.duration_since(Timestamp::now())
                 .max(jiff::SignedDuration::ZERO)
@@ -37,28 +42,38 @@ pub(super) async fn run(act: Act) {
     }
 }
 
-async fn round(act: &Act) -> Option<Timestamp> {
-    // Observe.
-    let now = Timestamp::now();
+async fn round(act: &Act, replacing: &mut replace::Replacing) -> Option<Timestamp> {
     if !act.index.unsynced().is_empty() {
         return None;
     }
-    let snapshot = act.index.snapshot(now);
+    // Observe.
+    let mut now = Timestamp::now();
+    let mut snapshot = act.index.snapshot(now);
+    // First, since a successor that no pod has reached yet looks empty until it is promised.
+    let replaced = replace::round(act, replacing, &snapshot, now).await;
+    if !replacing.is_idle() {
+        now = Timestamp::now();
+        snapshot = act.index.snapshot(now);
+    }
     let started = Instant::now();
     // Decide.
     let old = expiration(&snapshot, now);
-    let empty = emptiness(&snapshot, now);
-    act.metrics
-        .disruption("empty", usize::from(empty.command.is_some()), started.elapsed());
+    // Before EC2's types are known nobody knows what is empty because pods are about to move there.
+    let empty = match act.cloud.knows_types() {
+        true => emptiness(&snapshot, now),
+        false => Emptiness::default(),
+    };
+    act.metrics.disruption("empty", started.elapsed());
     // Act.
     for name in &old.expired {
         expire(act, name).await;
     }
     tell(act, &empty.blocked);
     if let Some(command) = empty.command {
+        act.metrics.disruption_decided("delete", "empty", 1);
         give_back(act, command).await;
     }
-    [old.wake, empty.wake].into_iter().flatten().min()
+    [old.wake, replaced, empty.wake].into_iter().flatten().min()
 }
 
 async fn expire(act: &Act, name: &Text) {

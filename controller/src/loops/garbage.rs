@@ -65,6 +65,7 @@ async fn round(act: &Act) {
     };
     let now = Timestamp::now();
     let claims = act.index.claim_entries();
+    let news = act.cloud.note_machines(&found);
     let owners = owners(&found, &claims);
     let known: Vec<collect::Instance> = found
         .iter()
@@ -73,6 +74,17 @@ async fn round(act: &Act) {
     // Decide.
     let plan = collect(&known, &act.index.snapshot(now).nodes, now);
     // Act.
+    for entry in &claims {
+        if entry
+            .claim
+            .provider_id
+            .as_ref()
+            .is_some_and(|id| news.contains(id))
+        {
+            // Whether it has drifted can be said now.
+            act.index.changes.lifecycle.ring(&entry.claim.name);
+        }
+    }
     for (claim, provider_id) in &plan.adopt {
         if let Some(instance) = found.iter().find(|it| it.provider_id() == **provider_id) {
             launch::adopt_found(act, claim, instance).await;

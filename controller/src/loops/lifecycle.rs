@@ -1,4 +1,7 @@
-//! A claim's way from bought instance to complete node: registration, initialisation, giving up, and whether it is left alone.
+//! A claim's way from bought instance to complete node: registration, initialisation, giving up, whether it is left alone, and whether
+//! its node has drifted.
+
+mod drifted;
 
 use std::sync::Arc;
 
@@ -48,6 +51,7 @@ pub(super) async fn step(act: Act, name: Text) -> Done {
     }
     let pool = claim.pool().and_then(|pool| act.index.pool_entry(pool));
     let left_alone = pool.as_ref().map(|entry| consolidatable(claim, &entry.pool, now));
+    let drifted = drifted::look(&act, &entry, pool.as_ref(), now);
     // Act.
     if step.unregistered_taint_missing {
         let message = "Missing karpenter.sh/unregistered taint which prevents registration related race conditions on Karpenter-managed nodes";
@@ -60,10 +64,12 @@ pub(super) async fn step(act: Act, name: Text) -> Done {
     if let Some(patch) = &step.node {
         change_node(&act, &entry, &nodes, patch).await?;
     }
-    let (status, wake) = status(&entry, &step, left_alone, now);
+    let (mut status, wake) = status(&entry, &step, left_alone, now);
+    let recheck = drifted.note(&entry, &mut status, now);
     if status != ClaimStatus::default() {
         act.set_claim_status(&entry, &status, now).await?;
     }
+    drifted.tell(&entry);
     tell(&act, &entry, &step);
     if let Some(outcome) = step.outcome {
         remember(&act, &entry, outcome, now).await;
@@ -77,7 +83,7 @@ pub(super) async fn step(act: Act, name: Text) -> Done {
             label(&entry, well_known::CAPACITY_TYPE),
         );
     }
-    Ok([step.wake, wake].into_iter().flatten().min())
+    Ok([step.wake, wake, recheck].into_iter().flatten().min())
 }
 
 async fn change_node(

@@ -166,11 +166,13 @@ fn class_state(class: Option<&EC2NodeClass>) -> ClassState {
 /// us) its claims get the new hash, too, unless they have drifted already: nothing drifts by a change of rule.
 async fn hash_of(act: &Act, entry: &PoolEntry) -> Result<(), Failed> {
     let value = hash::node_pool(&entry.object);
-    let written = &entry.pool.hash;
-    if *written.value == *value && *written.version == *hash::VERSION {
+    let annotations = entry.object.metadata.annotations.as_ref();
+    let written = |key: &str| annotations.and_then(|all| all.get(key)).map(String::as_str);
+    let same_rule = written(NODEPOOL_HASH_VERSION) == Some(hash::VERSION);
+    if same_rule && written(NODEPOOL_HASH) == Some(&value) {
         return Ok(());
     }
-    if *written.version != *hash::VERSION {
+    if !same_rule {
         let annotations: Labels = [
             (Text::from(NODEPOOL_HASH), Text::from(value.as_str())),
             (Text::from(NODEPOOL_HASH_VERSION), Text::from(hash::VERSION)),

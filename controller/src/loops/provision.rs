@@ -3,7 +3,7 @@
 
 mod audit;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use futures::StreamExt as _;
@@ -108,24 +108,49 @@ async fn round(act: &Act, stuck: &mut BTreeSet<PodKey>) {
     order(act, plan.new_claims).await;
 }
 
-/// Makes claims, those that are equal together; their instances are bought beside the work.
-pub(super) async fn order(act: &Act, claims: Vec<NewClaim>) {
-    let decided = Timestamp::now();
-    let orders = together(claims).into_iter();
-    let makes = futures::stream::iter(orders).map(|order| make(act.clone(), order, decided));
-    makes.buffer_unordered(WIDTH).collect::<Vec<()>>().await;
+/// What claims are made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// Pods that wait, or a static pool.
+    Provisioned,
+    /// To take the place of nodes that have drifted; their pods are not told before they have to move.
+    Drifted,
 }
 
-/// Claims that are equal but for their pods, in orders of a size that EC2 takes; orders and claims keep their order.
-fn together(claims: Vec<NewClaim>) -> Vec<Vec<NewClaim>> {
-    let mut orders: Vec<Vec<NewClaim>> = Vec::new();
-    for claim in claims {
-        let fits = |order: &&mut Vec<NewClaim>| {
-            order.len() < MAX_BATCH && order.first().is_some_and(|first| is_equal(first, &claim))
+impl Purpose {
+    /// The reason in the metric.
+    fn as_str(self) -> &'static str {
+        match self {
+            Purpose::Provisioned => "provisioned",
+            Purpose::Drifted => "drifted",
+        }
+    }
+}
+
+/// Makes claims, those that are equal together; their instances are bought beside the work.
+pub(super) async fn order(act: &Act, claims: Vec<NewClaim>) {
+    order_for(act, claims, Purpose::Provisioned).await;
+}
+
+/// As [`order`], and returns the names of the claims by their index in `claims`; one that could not be made is not among them.
+pub(super) async fn order_for(act: &Act, claims: Vec<NewClaim>, purpose: Purpose) -> BTreeMap<usize, Text> {
+    let decided = Timestamp::now();
+    let orders = together(claims).into_iter();
+    let makes = futures::stream::iter(orders).map(|order| make(act.clone(), order, decided, purpose));
+    let made: Vec<Vec<(usize, Text)>> = makes.buffer_unordered(WIDTH).collect().await;
+    made.into_iter().flatten().collect()
+}
+
+/// Claims that are equal but for their pods, with their indices, in orders of a size that EC2 takes; orders and claims keep their order.
+fn together(claims: Vec<NewClaim>) -> Vec<Vec<(usize, NewClaim)>> {
+    let mut orders: Vec<Vec<(usize, NewClaim)>> = Vec::new();
+    for (index, claim) in claims.into_iter().enumerate() {
+        let fits = |order: &&mut Vec<(usize, NewClaim)>| {
+            order.len() < MAX_BATCH && order.first().is_some_and(|(_, first)| is_equal(first, &claim))
         };
         match orders.iter_mut().find(fits) {
-            Some(order) => order.push(claim),
-            None => orders.push(vec![claim]),
+            Some(order) => order.push((index, claim)),
+            None => orders.push(vec![(index, claim)]),
         }
     }
     orders
@@ -143,13 +168,28 @@ fn is_equal(a: &NewClaim, b: &NewClaim) -> bool {
 }
 
 /// Makes the claims of an order and lets their instances be bought; the round does not wait for that.
-async fn make(act: Act, order: Vec<NewClaim>, decided: Timestamp) {
-    let made = futures::stream::iter(order).map(|wanted| make_one(act.clone(), wanted, decided));
-    let made: Vec<Option<(Text, Under)>> = made.buffer_unordered(WIDTH).collect().await;
-    tokio::spawn(launch::launch(act, made.into_iter().flatten().collect()).in_current_span());
+async fn make(
+    act: Act,
+    order: Vec<(usize, NewClaim)>,
+    decided: Timestamp,
+    purpose: Purpose,
+) -> Vec<(usize, Text)> {
+    let make = |(index, wanted)| {
+        let act = act.clone();
+        async move { Some((index, make_one(act, wanted, decided, purpose).await?)) }
+    };
+    let made = futures::stream::iter(order).map(make);
+    let made: Vec<Option<(usize, (Text, Under))>> = made.buffer_unordered(WIDTH).collect().await;
+    let (mut names, mut claims) = (Vec::new(), Vec::new());
+    for (index, (name, under)) in made.into_iter().flatten() {
+        names.push((index, name.clone()));
+        claims.push((name, under));
+    }
+    tokio::spawn(launch::launch(act, claims).in_current_span());
+    names
 }
 
-async fn make_one(act: Act, wanted: NewClaim, decided: Timestamp) -> Option<(Text, Under)> {
+async fn make_one(act: Act, wanted: NewClaim, decided: Timestamp, purpose: Purpose) -> Option<(Text, Under)> {
     let began = Instant::now();
     let waited = wanted
         .pods
@@ -171,9 +211,11 @@ async fn make_one(act: Act, wanted: NewClaim, decided: Timestamp) -> Option<(Tex
         }
     };
     act.index.nominate(&wanted.pods, &entry.claim.name);
-    act::nominated(&act.events, &act.index, &wanted.pods, &entry.claim.name);
+    if purpose == Purpose::Provisioned {
+        act::nominated(&act.events, &act.index, &wanted.pods, &entry.claim.name);
+    }
     act.metrics
-        .nodeclaim_created(&wanted.pool, "provisioned", wanted.min_values_relaxed);
+        .nodeclaim_created(&wanted.pool, purpose.as_str(), wanted.min_values_relaxed);
     let pending = waited.map_or(0.0, |since| Timestamp::now().duration_since(since).as_secs_f64());
     info!(
         NodeClaim = %entry.claim.name, NodePool = %wanted.pool, pods = wanted.pods.len(), requests = %wanted.requests,

@@ -67,6 +67,57 @@ async fn a_node_that_joins_is_registered_and_then_initialised() {
     assert!(entry.claim.conditions.is_true(REGISTERED) && !entry.claim.conditions.is_true(INITIALIZED));
 }
 
+/// A complete node whose pool asks for something else by now has drifted, and the claim says by what; when it asks for that no more,
+/// the condition is taken away.
+#[tokio::test]
+async fn a_claim_says_that_its_node_has_drifted() {
+    let mut complete = claim();
+    let initialised = json!({"type": "Initialized", "status": "True", "reason": "Initialized", "message": "", "lastTransitionTime": "2026-01-01T00:00:00Z"});
+    let registered = json!({"type": "Registered", "status": "True", "reason": "Registered", "message": "", "lastTransitionTime": "2026-01-01T00:00:00Z"});
+    let conditions = complete["status"]["conditions"].as_array_mut().unwrap();
+    conditions.extend([initialised, registered]);
+    let pool = |version: u32, values: &[&str]| -> joiner_api::NodePool {
+        serde_json::from_value(json!({
+            "apiVersion": "karpenter.sh/v1", "kind": "NodePool",
+            "metadata": {"name": "default", "resourceVersion": version.to_string(), "generation": version},
+            "spec": {"template": {"spec": {
+                "nodeClassRef": {"group": "karpenter.k8s.aws", "kind": "EC2NodeClass", "name": "default"},
+                "requirements": [{"key": "team", "operator": "In", "values": values}]}}},
+        }))
+        .unwrap()
+    };
+    let known = complete.clone();
+    let version = std::sync::atomic::AtomicU32::new(5);
+    let (act, _log) = act(move |asked| {
+        let mut after = match asked.path.starts_with("/api/v1/nodes/") {
+            true => patched(&node(), &asked.body),
+            false => patched(&known, &asked.body),
+        };
+        let next = version.fetch_add(1, std::sync::atomic::Ordering::Relaxed) + 1;
+        after["metadata"]["resourceVersion"] = next.to_string().into();
+        (200, after)
+    });
+    act.index.claim(&serde_json::from_value(complete).unwrap());
+    act.index.node(&serde_json::from_value(node()).unwrap());
+    for (version, values, want) in [
+        (
+            1,
+            &["b"][..],
+            Some("RequirementsDrifted: the node has team=a; NodePool default now asks for team In [b]"),
+        ),
+        (2, &["a", "b"], None),
+    ] {
+        act.index.pool(&pool(version, values));
+        lifecycle::step(act.clone(), "default-abcde".into())
+            .await
+            .unwrap();
+        let entry = act.index.claim_entry("default-abcde").unwrap();
+        let drifted = entry.claim.conditions.get("Drifted");
+        let told = drifted.map(|it| format!("{}: {}", it.reason, it.message));
+        assert_eq!(told.as_deref(), want);
+    }
+}
+
 #[tokio::test]
 async fn a_claim_that_is_gone_is_nothing_to_do() {
     let (act, log) = act(answer);

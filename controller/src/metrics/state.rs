@@ -8,8 +8,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use joiner_core::disrupt::allowances;
 use joiner_core::resources::{ResourceName, Resources};
-use joiner_core::snapshot::{Node, Snapshot};
+use joiner_core::snapshot::{DisruptionReason, Node, Snapshot};
 use joiner_core::well_known;
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::DescriptorEncoder;
@@ -57,6 +58,7 @@ impl Collector for State {
             count as f64,
         );
         self.pools(&snapshot, &mut rows);
+        budgets(&snapshot, Timestamp::now(), &mut rows);
         utilization(&snapshot, &mut rows);
         if self.single_objects {
             for node in snapshot.nodes.iter().filter(|node| node.object.is_some()) {
@@ -99,6 +101,38 @@ impl State {
                 let help = "Limits that restrict the resources of a nodepool";
                 rows.add("nodepools_limit", help, row(name), amount(name, value));
             }
+        }
+    }
+}
+
+/// What the budgets of each pool allow, and what they are used up by.
+fn budgets(snapshot: &Snapshot, now: Timestamp, rows: &mut Rows) {
+    for reason in [
+        DisruptionReason::Underutilized,
+        DisruptionReason::Empty,
+        DisruptionReason::Drifted,
+    ] {
+        for (pool, allowance) in allowances(snapshot, reason, now) {
+            let labels = || {
+                vec![
+                    ("nodepool", pool.to_string()),
+                    ("reason", reason.as_str().to_owned()),
+                ]
+            };
+            // A pool without a budget that holds may lose all its nodes at once.
+            let allowed = allowance.allowed.min(allowance.nodes);
+            rows.add(
+                "nodepools_allowed_disruptions",
+                "The number of nodes for a given NodePool that can be concurrently disrupting at a point in time",
+                labels(),
+                f64::from(allowed),
+            );
+            rows.add(
+                "nodepools_nodes_consuming_budgets",
+                "The number of nodes of a NodePool that are being disrupted or not ready",
+                labels(),
+                f64::from(allowance.disrupting),
+            );
         }
     }
 }

@@ -26,7 +26,10 @@ fn names_and_labels_are_karpenters() {
     metrics.eviction_requested(429);
     metrics.scheduled("provisioner", second);
     metrics.batch(1, 0, 0);
-    metrics.disruption("empty", 1, second);
+    metrics.disruption("empty", second);
+    metrics.disruption_decided("delete", "empty", 1);
+    metrics.disruption_failed("drifted");
+    metrics.eligible("drifted", 1);
     metrics.cloud_call("c", "Create", second, Some("e"));
     metrics.launch_failure("z", "id", "spot", "r");
     metrics.launch_stage("fleet", 1.0);
@@ -83,7 +86,9 @@ karpenter_scheduler_queue_depth controller
 karpenter_scheduler_scheduling_duration_seconds controller
 karpenter_scheduler_unschedulable_pods controller
 karpenter_voluntary_disruption_decision_evaluation_duration_seconds reason,consolidation_type
-karpenter_voluntary_disruption_decisions_total decision,reason,consolidation_type";
+karpenter_voluntary_disruption_decisions_total decision,reason,consolidation_type
+karpenter_voluntary_disruption_eligible_nodes reason
+karpenter_voluntary_disruption_queue_failures_total decision,reason,consolidation_type";
     let got: Vec<String> = found.into_iter().collect();
     assert_eq!(got.join("\n"), want);
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 use joiner_api::{NodeOverlay, NodePool};
+use joiner_core::disrupt::drift::Machine;
 use joiner_core::foresee::Verdict;
 use joiner_core::snapshot::{Claim, NodeObject, Pod, PodKey, Pool};
 use joiner_core::text::Text;
@@ -206,6 +207,8 @@ pub(crate) struct ClaimEntry {
     pub generation: i64,
     /// `status.lastPodEventTime` as written; the claim itself may know of a later one.
     pub recorded_pod_event: Option<Timestamp>,
+    /// What the claim itself says of its instance.
+    pub machine: Machine,
 }
 
 impl ClaimEntry {
@@ -215,6 +218,7 @@ impl ClaimEntry {
                 .status
                 .as_ref()
                 .and_then(|status| Some(status.last_pod_event_time.as_ref()?.0)),
+            machine: map::drift::machine(object),
             claim: Arc::new(map::claim(object)),
             resource_version: object.metadata.resource_version.clone().unwrap_or_default(),
             generation: object.metadata.generation.unwrap_or_default(),

@@ -177,6 +177,11 @@ fn by_target(account: &Account, target: &str, body: &str) -> Response {
     let answered = account.enter(action).and_then(|()| match service {
         "AmazonSQS" => queues::answer(account, action, &input),
         "AWSEvents" => events::answer(account, action, &input),
+        // The base64 of AWS:token.
+        "AmazonEC2ContainerRegistry_V20150921" => Ok(json!({ "authorizationData": [{
+            "authorizationToken": "QVdTOnRva2Vu", "expiresAt": 1.8e9,
+            "proxyEndpoint": "https://123456789012.dkr.ecr.eu-central-1.amazonaws.com",
+        }] })),
         _ => Err(refused(StatusCode::BAD_REQUEST, "UnknownService")),
     });
     json_response(answered, "application/x-amz-json-1.1")

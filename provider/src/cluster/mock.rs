@@ -17,6 +17,8 @@ struct State {
     objects: BTreeMap<String, Json>,
     /// Collections that are not served.
     unserved: BTreeSet<String>,
+    /// Collections that may not be listed.
+    forbidden: BTreeSet<String>,
     /// Fields that another manager owns: an apply without force is refused.
     owned: Vec<(String, String)>,
     /// Objects that a delete only marks.
@@ -91,6 +93,16 @@ impl MockApi {
         self.state().unserved.insert(collection.to_owned());
     }
 
+    /// Refuses to list a collection.
+    pub(crate) fn forbid(&self, collection: &str) {
+        self.state().forbidden.insert(collection.to_owned());
+    }
+
+    /// Lets it be listed again.
+    pub(crate) fn allow(&self, collection: &str) {
+        self.state().forbidden.remove(collection);
+    }
+
     /// Lets another manager own a field.
     pub(crate) fn own(&self, manager: &str, field: &str) {
         self.state().owned.push((manager.to_owned(), field.to_owned()));
@@ -126,6 +138,12 @@ impl MockApi {
                 "the server could not find the requested resource",
                 json!({}),
             );
+        }
+        if state.forbidden.contains(&path) {
+            let message = format!(
+                "{name} is forbidden: User \"someone\" cannot list resource \"{name}\" at the cluster scope"
+            );
+            return status(403, "Forbidden", &message, json!({ "kind": name }));
         }
         let absent = status(
             404,

@@ -58,6 +58,11 @@ impl Types {
         }
     }
 
+    /// All of them.
+    pub(crate) fn all(&self) -> Arc<[InstanceType]> {
+        Arc::clone(&self.all)
+    }
+
     /// Where they are from, for messages.
     pub(crate) fn source(&self) -> String {
         match &self.region {
@@ -115,15 +120,15 @@ fn make(facts: &Facts, mut class: EC2NodeClass) -> Arc<[InstanceType]> {
         class.spec.ami_family = Some(AmiFamily::AL2023);
     }
     let status = class.status.get_or_insert_default();
-    status.subnets = facts
-        .zones
-        .iter()
-        .map(|(zone, id)| Subnet {
+    // A class that is only planned has its subnets in any zone.
+    if status.subnets.is_empty() {
+        let subnets = facts.zones.iter().map(|(zone, id)| Subnet {
             id: format!("subnet-{id}"),
             zone: zone.to_string(),
             zone_id: Some(id.to_string()),
-        })
-        .collect();
+        });
+        status.subnets = subnets.collect();
+    }
     match for_catalogue(&class) {
         Ok(class) => instance_types(
             facts,

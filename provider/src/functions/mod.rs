@@ -2,8 +2,10 @@
 
 mod from_yaml;
 mod instance_types;
+mod node_pool_hash;
 mod normalize;
 mod requirements;
+mod to_manifest;
 
 use crate::provider::Joiner;
 use tfplugin::Offers;
@@ -14,9 +16,11 @@ pub(crate) fn add(offers: Offers<Joiner>) -> Offers<Joiner> {
         .function(from_yaml::NodePoolFromYaml)
         .function(from_yaml::Ec2NodeClassFromYaml)
         .function(instance_types::CompatibleInstanceTypes)
+        .function(node_pool_hash::NodePoolHash)
         .function(normalize::NormalizeDuration)
         .function(normalize::ParseQuantity)
         .function(requirements::RequirementsMatch)
+        .function(to_manifest::ToManifest)
 }
 
 #[cfg(test)]
@@ -115,5 +119,63 @@ mod tests {
             .expect_err("another kind");
         assert!(error.contains("NodePool"), "{error}");
         assert!(call("node_pool_from_yaml", &[json!("a: [")]).await.is_err());
+    }
+
+    #[tokio::test]
+    async fn attributes_become_manifests() {
+        let requirements = json!([{ "key": "a.b/c", "operator": "Exists" }]);
+        let pool = json!({
+            "name": "p", "labels": { "team": "a" }, "id": "p", "wait": { "ready": false },
+            "template": { "spec": { "node_class_ref": { "name": "c" }, "requirements": requirements, "expire_after": "720h" } },
+            "limits": { "cpu": 10 },
+        });
+        let manifest = call("to_manifest", std::slice::from_ref(&pool))
+            .await
+            .expect("a manifest");
+        let want = json!({
+            "apiVersion": "karpenter.sh/v1", "kind": "NodePool", "metadata": { "name": "p", "labels": { "team": "a" } },
+            "spec": {
+                "template": { "spec": {
+                    "nodeClassRef": { "group": "karpenter.k8s.aws", "kind": "EC2NodeClass", "name": "c" },
+                    "requirements": requirements, "expireAfter": "720h",
+                } },
+                "limits": { "cpu": "10" },
+            },
+        });
+        assert_eq!(manifest, want);
+        let yaml = json!(manifest.to_string());
+        let back = call("node_pool_from_yaml", &[yaml]).await.expect("attributes");
+        assert_eq!(
+            call("to_manifest", &[back]).await,
+            Ok(want.clone()),
+            "there and back"
+        );
+        let class = json!({
+            "name": "c", "role": "r", "ami_selector_terms": [{ "alias": "al2023@latest" }],
+            "subnet_selector_terms": [{ "id": "subnet-1" }], "security_group_selector_terms": [{ "id": "sg-1" }],
+            "kubelet": { "max_pods": 5, "other": { "registryPullQPS": 3 } },
+        });
+        let manifest = call("to_manifest", &[class]).await.expect("a manifest");
+        assert_eq!(manifest["kind"], "EC2NodeClass");
+        assert_eq!(
+            manifest["spec"]["kubelet"],
+            json!({ "maxPods": 5, "registryPullQPS": 3 })
+        );
+        let overlay = json!({ "name": "o", "requirements": requirements, "price": "0.5" });
+        let manifest = call("to_manifest", &[overlay]).await.expect("a manifest");
+        assert_eq!(manifest["apiVersion"], "karpenter.sh/v1alpha1");
+        for (wrong, words) in [
+            (json!({ "name": "x" }), "no node pool"),
+            (
+                json!({ "template": { "spec": { "expireAfter": "1h" } } }),
+                "no attribute template.spec.expireAfter",
+            ),
+        ] {
+            let error = call("to_manifest", &[wrong]).await.expect_err(words);
+            assert!(error.contains(words), "{error}");
+        }
+        // The hash is the same from either.
+        let hash = call("node_pool_hash", &[pool]).await.expect("a hash");
+        assert_eq!(call("node_pool_hash", &[want]).await, Ok(hash));
     }
 }

@@ -123,6 +123,10 @@ async fn apply<M: Custom>(
     computed.uid = Field::from_option(uid(&live).map(str::to_owned));
     computed.cluster_uid = Field::from_option(cluster_uid);
     computed.ready = Field::Known(is_ready(&live));
+    let told = data.forecast(&M::kind(), planned.common().name());
+    if let Some(outlook) = planned.outlook_mut() {
+        outlook.settle(told.as_deref());
+    }
     Ok(State {
         identity: ObjectIdentity::of(&planned.common().name),
         model: planned,

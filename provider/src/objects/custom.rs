@@ -1,7 +1,10 @@
 //! What a kind must tell so that everything else can be shared.
 
 use crate::cluster::Kind;
+use crate::forecast::{Outlook, Subject};
 use joiner_api::rules;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value as Json, json};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -25,6 +28,9 @@ pub(crate) struct Wait {
 
 /// A kind of cluster-wide object that is a resource. Its attributes that are not skipped in JSON are the spec.
 pub(crate) trait Custom: Model + Default + PartialEq {
+    /// The API's type of the kind: it knows, for example, that a quantity may be written as a number.
+    type Object: Serialize + DeserializeOwned;
+
     /// The rules that its objects must keep.
     const RULES: rules::Kind;
 
@@ -33,6 +39,24 @@ pub(crate) trait Custom: Model + Default + PartialEq {
 
     /// The label selector of the NodeClaims that must go before an object of this name; `None` when none must.
     fn claims(name: &str) -> Option<String>;
+
+    /// What it is to nodes, when a change of it can replace them.
+    const NODES: Option<Subject> = None;
+
+    /// What it tells of nodes.
+    fn outlook(&self) -> Option<&Outlook> {
+        None
+    }
+
+    /// The same, to be changed.
+    fn outlook_mut(&mut self) -> Option<&mut Outlook> {
+        None
+    }
+
+    /// Whether the change to `planned` replaces the object.
+    fn is_replaced_by(&self, planned: &Self) -> bool {
+        self.common().name != planned.common().name
+    }
 
     /// The attributes that every such resource has.
     fn common(&self) -> &Common;

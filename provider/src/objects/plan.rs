@@ -9,7 +9,7 @@ use super::dry_run;
 use super::identity::ObjectIdentity;
 use super::live::Target;
 use crate::provider::{Joiner, Part};
-use crate::report;
+use crate::{forecast, report};
 use tfplugin::{Context, Diagnostics, Field, Plan, PlanRequest};
 
 /// Completes a plan.
@@ -30,7 +30,7 @@ pub(crate) async fn plan<M: Custom>(
     }
     let Some(prior) = &request.prior else {
         plan.identity = ObjectIdentity::of(&name);
-        return Ok(());
+        return forecast::plan(ctx, request, plan, false).await;
     };
     let same_name = prior.common().name == name;
     let there = match ctx.provider() {
@@ -57,5 +57,10 @@ pub(crate) async fn plan<M: Custom>(
         planned.cluster_uid = Field::Unknown;
         planned.ready = Field::Unknown;
     }
-    Ok(())
+    forecast::plan(ctx, request, plan, there && reachable(ctx)).await
+}
+
+/// Whether it is known which cluster it is.
+fn reachable(ctx: &Context<Joiner>) -> bool {
+    matches!(ctx.provider(), tfplugin::Configured::Ready(data) if matches!(data.cluster, Part::Known(_)))
 }

@@ -6,7 +6,7 @@ use super::live::{Target, is_ready};
 use super::respell::{Extent, respell};
 use crate::cluster::{ADDRESS, Cluster, uid};
 use crate::provider::Joiner;
-use crate::report;
+use crate::{forecast, report};
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
 use tfplugin::json::from_json;
@@ -43,10 +43,11 @@ pub(crate) async fn read<M: Custom>(
         ));
     }
     let cluster_uid = cluster.uid().await.map_err(|error| report::cluster(&error))?;
-    let model = merge(&state.model, &live, cluster_uid)?;
+    let mut model = merge(&state.model, &live, cluster_uid)?;
     let address = cluster.address().await.map_err(|error| report::cluster(&error))?;
     let mut private = state.private;
     private.set(ADDRESS, &address)?;
+    forecast::refresh(data.as_ref(), cluster, &live, &mut model).await;
     Ok(Some(State {
         identity: ObjectIdentity::of(&model.common().name),
         model,
@@ -106,6 +107,7 @@ pub(super) fn merge<M: Custom>(prior: &M, live: &Json, cluster_uid: Option<&str>
     merged.uid = Field::from_option(uid(live).map(str::to_owned));
     merged.cluster_uid = Field::from_option(cluster_uid.map(str::to_owned));
     merged.ready = Field::Known(is_ready(live));
+    forecast::kept(prior, &mut model);
     Ok(model)
 }
 

@@ -2,6 +2,8 @@
 
 use super::data::Joiner;
 use super::settings::ChecksSettings;
+use std::time::Duration;
+use tfplugin::validate::parse_duration;
 use tfplugin::{Configured, Context};
 
 /// What becomes of a finding.
@@ -38,6 +40,10 @@ pub(crate) struct Checks {
     pub account: Level,
     /// What the cluster tells.
     pub cluster: Level,
+    /// What a change does to nodes that run.
+    pub forecast: Level,
+    /// How long that may take to find out.
+    pub forecast_timeout: Duration,
 }
 
 impl Default for Checks {
@@ -46,6 +52,8 @@ impl Default for Checks {
             catalogue: Level::Error,
             account: Level::Warning,
             cluster: Level::Off,
+            forecast: Level::Warning,
+            forecast_timeout: Duration::from_secs(5),
         }
     }
 }
@@ -58,6 +66,8 @@ impl Checks {
             catalogue,
             account,
             cluster,
+            forecast,
+            forecast_timeout,
         }) = settings
         else {
             return otherwise;
@@ -66,6 +76,11 @@ impl Checks {
             catalogue: Level::parse(catalogue.as_str(), otherwise.catalogue),
             account: Level::parse(account.as_str(), otherwise.account),
             cluster: Level::parse(cluster.as_str(), otherwise.cluster),
+            forecast: Level::parse(forecast.as_str(), otherwise.forecast),
+            forecast_timeout: forecast_timeout
+                .as_str()
+                .and_then(|text| parse_duration(text).ok())
+                .unwrap_or(otherwise.forecast_timeout),
         }
     }
 

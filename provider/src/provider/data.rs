@@ -2,13 +2,17 @@
 
 use super::checks::Checks;
 use crate::cluster::{Cluster, Kind};
+use crate::forecast::{Seen, Trouble, World};
 use crate::helm::{self, HelmError, Program, Registries};
 use joiner_api::EC2NodeClass;
 use joiner_aws::Aws;
+use joiner_core::disrupt::forecast::Forecast;
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use tfplugin::Diagnostics;
+use tokio::sync::OnceCell;
 
 /// A part of the provider's settings: resources need some of them, and each can be unknown by itself.
 pub(crate) enum Part<T> {
@@ -46,6 +50,16 @@ pub(crate) struct Joiner {
     classes: Mutex<HashMap<String, EC2NodeClass>>,
     /// The zones of their subnets, where the account told them.
     zones: Mutex<HashMap<String, BTreeSet<String>>>,
+    /// The cluster's NodeClaims, where they may be listed.
+    claims: OnceCell<Option<Vec<Seen>>>,
+    /// What was forecast in this process, by kind and name.
+    forecasts: Mutex<HashMap<(String, String), Arc<Forecast>>>,
+    /// The pools whose end was planned in this process.
+    going: Mutex<BTreeSet<String>>,
+    /// The cluster as forecasts see it, read once.
+    world: OnceCell<Result<Arc<World>, Trouble>>,
+    /// Whether a forecast could not be had.
+    left_out: AtomicBool,
 }
 
 impl Joiner {
@@ -64,6 +78,11 @@ impl Joiner {
             seen: Mutex::default(),
             classes: Mutex::default(),
             zones: Mutex::default(),
+            claims: OnceCell::new(),
+            forecasts: Mutex::default(),
+            going: Mutex::default(),
+            world: OnceCell::new(),
+            left_out: AtomicBool::new(false),
         }
     }
 
@@ -155,6 +174,59 @@ impl Joiner {
     pub(crate) fn class(&self, name: &str) -> Option<EC2NodeClass> {
         let classes = self.classes.lock().unwrap_or_else(PoisonError::into_inner);
         classes.get(name).cloned()
+    }
+
+    /// The cluster's NodeClaims, listed at the first call; `None` where that is not possible.
+    pub(crate) async fn claims<F>(&self, list: impl FnOnce() -> F) -> Option<&[Seen]>
+    where
+        F: Future<Output = Option<Vec<Seen>>>,
+    {
+        self.claims.get_or_init(list).await.as_deref()
+    }
+
+    /// Keeps in mind what was forecast, for the apply that stores it.
+    pub(crate) fn told(&self, kind: &Kind, name: &str, forecast: Forecast) {
+        let mut forecasts = self.forecasts.lock().unwrap_or_else(PoisonError::into_inner);
+        forecasts.insert((kind.kind().to_owned(), name.to_owned()), Arc::new(forecast));
+    }
+
+    /// What was forecast for an object.
+    pub(crate) fn forecast(&self, kind: &Kind, name: &str) -> Option<Arc<Forecast>> {
+        let forecasts = self.forecasts.lock().unwrap_or_else(PoisonError::into_inner);
+        forecasts.get(&(kind.kind().to_owned(), name.to_owned())).cloned()
+    }
+
+    /// Keeps in mind that the end of a pool is planned; returns it with those of which that is so already.
+    pub(crate) fn goes(&self, pool: &str) -> BTreeSet<String> {
+        let mut going = self.going.lock().unwrap_or_else(PoisonError::into_inner);
+        going.insert(pool.to_owned());
+        going.clone()
+    }
+
+    /// The claims that [`Joiner::claims`] has listed, when it was asked.
+    pub(crate) fn listed_claims(&self) -> Option<&[Seen]> {
+        self.claims.get()?.as_deref()
+    }
+
+    /// The cluster as forecasts see it, read at the first call.
+    pub(crate) async fn world<F>(&self, read: impl FnOnce() -> F) -> Result<Arc<World>, Trouble>
+    where
+        F: Future<Output = Result<World, Trouble>>,
+    {
+        let world = self
+            .world
+            .get_or_init(move || async move { read().await.map(Arc::new) });
+        world.await.clone()
+    }
+
+    /// From now on no forecast is asked for.
+    pub(crate) fn leave_forecasts_out(&self) {
+        self.left_out.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether no forecast is asked for any more.
+    pub(crate) fn are_forecasts_left_out(&self) -> bool {
+        self.left_out.load(Ordering::Relaxed)
     }
 
     /// Whether an object was read in this process.

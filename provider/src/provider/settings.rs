@@ -2,7 +2,7 @@
 
 use super::checks::Level;
 use std::collections::BTreeMap;
-use tfplugin::validate::{not_empty, one_of};
+use tfplugin::validate::{duration, not_empty, one_of};
 use tfplugin::{Field, Model};
 
 /// Joiner creates what a cluster needs to give its own pods nodes: the controller's IAM role, its Helm release, EC2NodeClasses and
@@ -53,6 +53,14 @@ pub(crate) struct ChecksSettings {
     /// What the cluster tells, by a dry run of each change (default `off`: the apply asks it anyway).
     #[tf(validate = one_of(&Level::WORDS))]
     pub cluster: Field<String>,
+    /// What the change of a pool or a node class does to nodes that run, by the controller's own decisions on the cluster as it is:
+    /// `warning` tells it, `error` also refuses a change after which pods would find no node, `off` asks nothing (default `warning`).
+    /// The credentials need to list what scheduling looks at, in all namespaces.
+    #[tf(validate = one_of(&Level::WORDS))]
+    pub forecast: Field<String>,
+    /// How long a forecast may take, such as `20s`; one that takes longer is left out with a warning (default `5s`).
+    #[tf(validate = duration)]
+    pub forecast_timeout: Field<String>,
 }
 
 /// An OCI registry that charts are pulled from.

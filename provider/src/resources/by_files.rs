@@ -1,9 +1,10 @@
 //! One shape for every resource: what a core asks for is answered by the file of that name in the resource's folder.
 
 /// Implements [`tfplugin::Resource`] by the folder's modules `validate`, `plan`, `apply`, `read` and `import`. `schema` is what the
-/// model's own schema goes through.
+/// model's own schema goes through; `moved` takes over the state of another provider's resource, `destroy` looks at a planned
+/// destroy.
 macro_rules! by_files {
-    ($resource:ident is $name:literal: $model:ty, $identity:ty, schema $schema:expr) => {
+    ($resource:ident is $name:literal: $model:ty, $identity:ty, schema $schema:expr $(, moved $moved:path)? $(, destroy $destroy:path)?) => {
         #[tfplugin::async_trait]
         impl tfplugin::Resource for $resource {
             type Data = $crate::provider::Joiner;
@@ -75,6 +76,23 @@ macro_rules! by_files {
             ) -> Result<Vec<tfplugin::State<$model, $identity>>, tfplugin::Diagnostics> {
                 import::import(ctx, by).await
             }
+            $(
+                async fn move_state(
+                    &self,
+                    request: tfplugin::MoveRequest,
+                ) -> Result<Option<tfplugin::State<$model, $identity>>, tfplugin::Diagnostics> {
+                    $moved(self.name(), &request)
+                }
+            )?
+            $(
+                async fn plan_destroy(
+                    &self,
+                    ctx: &tfplugin::Context<Self::Data>,
+                    state: &tfplugin::State<$model, $identity>,
+                ) -> Result<(), tfplugin::Diagnostics> {
+                    $destroy(ctx, state).await
+                }
+            )?
         }
     };
 }

@@ -11,7 +11,7 @@ use anyhow::{Context as _, Result, ensure};
 use joiner_tests::{Cloud, Workspace, cores};
 use regex::Regex;
 
-use crate::support::root;
+use crate::support::{HEAD, root};
 
 /// The text of a file below `examples/`.
 fn example(path: &str) -> Result<String> {
@@ -46,6 +46,29 @@ fn alone(text: &str) -> Result<String> {
         text.push_str(&format!("\nvariable \"{name}\" {{}}\n"));
     }
     Ok(text)
+}
+
+/// The configurations that guides show, each made whole by the provider's source.
+fn guides() -> Result<Vec<(String, String)>> {
+    let mut found = Vec::new();
+    let mut entries: Vec<_> = fs::read_dir(root().join("docs/guides"))?.collect::<std::io::Result<_>>()?;
+    entries.sort_by_key(fs::DirEntry::path);
+    for entry in entries {
+        let page = fs::read_to_string(entry.path())?;
+        let name = entry.file_name().to_string_lossy().replace(".md", "");
+        let blocks = page.split("```terraform\n").skip(1);
+        for (index, block) in blocks.enumerate() {
+            let text = block.split("```").next().unwrap_or_default();
+            let text = if text.contains("terraform {") {
+                text.to_owned()
+            } else {
+                format!("{}\n{text}", HEAD.trim_start())
+            };
+            found.push((format!("guide-{name}-{index}"), text));
+        }
+    }
+    ensure!(!found.is_empty(), "guides show configurations");
+    Ok(found)
 }
 
 #[tokio::test]
@@ -84,11 +107,7 @@ async fn every_example_is_formatted_and_valid() -> Result<()> {
         ("resources", alone(&format!("{resources}{imports}"))?),
         ("eks", alone(&example("eks/main.tf")?)?),
     ];
-    let guides = root().join("docs/guides");
-    ensure!(
-        !guides.exists(),
-        "guides have configurations, too: check them here"
-    );
+    let guides = guides()?;
     for kind in cores() {
         for folder in folders {
             let workspace = Workspace::of(&cloud, kind, folder)?;
@@ -105,6 +124,18 @@ async fn every_example_is_formatted_and_valid() -> Result<()> {
             // As they are in the repository, all folders below included.
             let examples = root().join("examples").canonicalize()?.display().to_string();
             workspace.run(&["fmt", "-check", "-diff", "-recursive", examples.as_str()])?;
+        }
+        for (name, text) in &guides {
+            let workspace = Workspace::with(&cloud, kind, name, &alone(text)?)?;
+            workspace
+                .run(&["validate", "-no-color"])
+                .with_context(|| format!("{kind:?} {name}:\n{text}"))?;
+            let shown = workspace.file("shown/main.tf");
+            fs::create_dir_all(workspace.file("shown"))?;
+            fs::write(&shown, text)?;
+            workspace
+                .run(&["fmt", "-check", "-diff", "shown"])
+                .with_context(|| name.clone())?;
         }
     }
     // By identity, which not every core has: as text.

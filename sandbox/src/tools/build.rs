@@ -1,10 +1,13 @@
-//! Building one Go tool into the cache.
+//! Building the Go tools into the cache.
 //!
-//! Invariant: `bin/<tool>` appears complete (built beside, then renamed), so an interrupted build leaves nothing half done.
+//! Invariant: `bin/<tool>` appears complete (built beside, then renamed), so an interrupted build leaves nothing half done; what Go has
+//! compiled by then is in its own cache.
 
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Instant;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use super::catalogue::{self, GoTool};
 use super::progress::{Event, Progress};
@@ -29,19 +32,28 @@ pub(super) fn clear_interrupted(bin: &Path) {
     }
 }
 
-/// Builds `tool` into `bin`.
-pub(super) fn one(go: &Path, tool: &GoTool, cache: &Path, bin: &Path, progress: &dyn Progress) -> Result<()> {
+/// How the step is called that all Go programs are built in.
+const STEP: &str = "Go programs";
+/// How often a person is told what has got ready.
+const LOOK: Duration = Duration::from_millis(250);
+
+/// Builds `tools` into `bin`, all in one run of Go, so that both cores have work to the end and nothing is compiled twice.
+pub(super) fn all(
+    go: &Path,
+    tools: &[GoTool],
+    cache: &Path,
+    bin: &Path,
+    progress: &dyn Progress,
+) -> Result<()> {
     let begin = Instant::now();
-    progress.tell(Event::Started { step: tool.name });
-    let group = tool.group.folder();
-    let source = folder(cache).join("src").join(group);
-    embedded::unpack(&format!("tools/{group}"), &source).map_err(Error::file("write", &source))?;
+    progress.tell(Event::Started { step: STEP });
+    let source = folder(cache).join("src");
+    embedded::unpack("tools", &source).map_err(Error::file("write", &source))?;
     std::fs::create_dir_all(bin).map_err(Error::file("create", bin))?;
     let staging = tempfile::Builder::new()
         .prefix(STAGING)
         .tempdir_in(bin)
         .map_err(Error::file("create", bin))?;
-    let staged = staging.path().join(tool.name);
 
     let mut command = Command::new(go);
     command
@@ -54,17 +66,35 @@ pub(super) fn one(go: &Path, tool: &GoTool, cache: &Path, bin: &Path, progress: 
             &catalogue::linker_flags(),
             "-o",
         ])
-        .arg(&staged)
-        .arg(tool.package)
+        .arg(staging.path())
+        .args(tools.iter().map(|tool| tool.package))
         .current_dir(&source)
         .env("GOFLAGS", "")
         .env("GOWORK", "off");
-    run(&mut command, tool.name, progress)?;
+    thread::scope(|scope| {
+        let build = scope.spawn(|| run(&mut command, STEP, progress));
+        let mut waited_for = tools.to_vec();
+        while !build.is_finished() {
+            thread::sleep(LOOK);
+            waited_for.retain(|tool| {
+                let is_there = staging.path().join(tool.built_as()).is_file();
+                if is_there {
+                    let (step, took) = (tool.name, begin.elapsed());
+                    progress.tell(Event::Finished { step, took });
+                }
+                !is_there
+            });
+        }
+        build.join().unwrap_or_else(|panic| resume_unwind(panic))
+    })?;
 
-    let ready = bin.join(tool.name);
-    std::fs::rename(&staged, &ready).map_err(Error::file("write", &ready))?;
+    for tool in tools {
+        let ready = bin.join(tool.name);
+        std::fs::rename(staging.path().join(tool.built_as()), &ready)
+            .map_err(Error::file("write", &ready))?;
+    }
     progress.tell(Event::Finished {
-        step: tool.name,
+        step: STEP,
         took: begin.elapsed(),
     });
     Ok(())

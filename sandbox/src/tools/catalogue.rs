@@ -1,85 +1,30 @@
-//! Which Go tools there are, and from which module each is built.
+//! Which Go tools there are.
 
 use super::KUBERNETES_VERSION;
 
-/// A folder under `sandbox/tools` with a go.mod of its own, since the tools' dependencies do not agree.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Group {
-    /// The store.
-    Etcd,
-    /// The control plane and kubectl.
-    Kubernetes,
-    /// Nodes and pods that need no process.
-    Kwok,
-    /// Charts.
-    Helm,
-    /// The core that applies configurations.
-    OpenTofu,
-}
-
-impl Group {
-    /// Every group.
-    pub const ALL: [Group; 5] = [
-        Group::Etcd,
-        Group::Kubernetes,
-        Group::Kwok,
-        Group::Helm,
-        Group::OpenTofu,
-    ];
-
-    /// The group's folder below `tools/`.
-    pub fn folder(self) -> &'static str {
-        match self {
-            Group::Etcd => "etcd",
-            Group::Kubernetes => "kubernetes",
-            Group::Kwok => "kwok",
-            Group::Helm => "helm",
-            Group::OpenTofu => "opentofu",
-        }
-    }
-}
-
-/// A program built by Go.
+/// A program built by Go from the module in `sandbox/tools`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GoTool {
     /// The program's file name.
     pub name: &'static str,
     /// The Go package.
     pub package: &'static str,
-    /// The module it is built from.
-    pub group: Group,
 }
 
 impl GoTool {
     /// Every tool, those that a sandbox runs first.
     pub const ALL: [GoTool; 8] = [
-        GoTool {
-            name: "etcd",
-            package: "go.etcd.io/etcd/server/v3",
-            group: Group::Etcd,
-        },
-        kubernetes("kube-apiserver", "k8s.io/kubernetes/cmd/kube-apiserver"),
-        kubernetes(
+        tool("etcd", "go.etcd.io/etcd/server/v3"),
+        tool("kube-apiserver", "k8s.io/kubernetes/cmd/kube-apiserver"),
+        tool(
             "kube-controller-manager",
             "k8s.io/kubernetes/cmd/kube-controller-manager",
         ),
-        kubernetes("kube-scheduler", "k8s.io/kubernetes/cmd/kube-scheduler"),
-        GoTool {
-            name: "kwok",
-            package: "sigs.k8s.io/kwok/cmd/kwok",
-            group: Group::Kwok,
-        },
-        kubernetes("kubectl", "k8s.io/kubernetes/cmd/kubectl"),
-        GoTool {
-            name: "helm",
-            package: "helm.sh/helm/v4/cmd/helm",
-            group: Group::Helm,
-        },
-        GoTool {
-            name: "tofu",
-            package: "github.com/opentofu/opentofu/cmd/tofu",
-            group: Group::OpenTofu,
-        },
+        tool("kube-scheduler", "k8s.io/kubernetes/cmd/kube-scheduler"),
+        tool("kwok", "sigs.k8s.io/kwok/cmd/kwok"),
+        tool("kubectl", "k8s.io/kubernetes/cmd/kubectl"),
+        tool("helm", "helm.sh/helm/v4/cmd/helm"),
+        tool("tofu", "github.com/opentofu/opentofu/cmd/tofu"),
     ];
 
     /// The tools that a running sandbox needs.
@@ -88,18 +33,21 @@ impl GoTool {
         &ALL[..5]
     }
 
+    /// The name that Go gives the program: the last part of the package's path, without a version.
+    pub(super) fn built_as(&self) -> &'static str {
+        let mut parts = self.package.rsplit('/');
+        let is_version = |part: &&str| part.strip_prefix('v').is_some_and(|it| it.parse::<u32>().is_ok());
+        parts.find(|part| !is_version(part)).unwrap_or(self.name)
+    }
+
     /// The tool called `name`.
     pub fn named(name: &str) -> Option<GoTool> {
         Self::ALL.into_iter().find(|tool| tool.name == name)
     }
 }
 
-const fn kubernetes(name: &'static str, package: &'static str) -> GoTool {
-    GoTool {
-        name,
-        package,
-        group: Group::Kubernetes,
-    }
+const fn tool(name: &'static str, package: &'static str) -> GoTool {
+    GoTool { name, package }
 }
 
 /// The linker flags: no debug tables, and the Kubernetes version, without which clients cannot parse the server's version.
@@ -127,25 +75,34 @@ mod tests {
     use super::*;
     use crate::embedded;
 
+    fn module() -> String {
+        String::from_utf8_lossy(embedded::file("tools/go.mod").unwrap_or_default()).into_owned()
+    }
+
     #[test]
-    fn each_group_has_its_module_files_and_names_its_tools() {
+    fn the_module_names_every_tool() {
+        let module = module();
         for tool in GoTool::ALL {
-            let path = format!("tools/{}/go.mod", tool.group.folder());
-            let text = String::from_utf8_lossy(embedded::file(&path).unwrap_or_default()).into_owned();
             assert!(
-                text.contains(tool.package),
-                "{path} does not name {}",
+                module.contains(tool.package),
+                "go.mod does not name {}",
                 tool.package
             );
         }
     }
 
     #[test]
+    fn programs_are_named_as_go_names_them() {
+        let etcd = GoTool::named("etcd").map(|tool| tool.built_as());
+        assert_eq!(etcd, Some("server"));
+        let helm = GoTool::named("helm").map(|tool| tool.built_as());
+        assert_eq!(helm, Some("helm"));
+    }
+
+    #[test]
     fn kubernetes_version_is_the_one_in_go_mod() {
-        let text = String::from_utf8_lossy(embedded::file("tools/kubernetes/go.mod").unwrap_or_default())
-            .into_owned();
         assert!(
-            text.contains(&format!("k8s.io/kubernetes {KUBERNETES_VERSION}")),
+            module().contains(&format!("k8s.io/kubernetes {KUBERNETES_VERSION}")),
             "{KUBERNETES_VERSION}"
         );
         assert!(linker_flags().contains("gitMinor=37"));

@@ -7,7 +7,6 @@ use std::env::consts::{ARCH, OS};
 use std::path::PathBuf;
 use std::process::Command;
 
-use super::Group;
 use super::version::{self, Version};
 use crate::embedded;
 use crate::error::{Error, Result};
@@ -35,11 +34,8 @@ fn is_enough(found: Version, switching: bool, needed: Version) -> bool {
 }
 
 fn needed() -> Version {
-    let of = |group: Group| embedded::file(&format!("tools/{}/go.mod", group.folder()));
-    Group::ALL
-        .into_iter()
-        .filter_map(|group| version::wanted_by(&String::from_utf8_lossy(of(group)?)))
-        .max()
+    embedded::file("tools/go.mod")
+        .and_then(|module| version::wanted_by(&String::from_utf8_lossy(module)))
         .unwrap_or(SWITCHING)
 }
 

@@ -12,12 +12,12 @@ pub mod progress;
 mod python;
 mod version;
 
-pub use catalogue::{GoTool, Group};
+pub use catalogue::GoTool;
 pub use progress::{Event, Progress};
 
 use std::env;
 use std::panic::resume_unwind;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::thread;
 
 use crate::error::Result;
@@ -104,7 +104,12 @@ impl Tools {
                         move || python::environment(&python, cache, progress)
                     })
                 });
-                let programs = go.map_or(Ok(()), |go| build_go(&go, &tools, wanted, &cache, progress));
+                let programs = go.map_or(Ok(()), |go| {
+                    build::clear_interrupted(&tools.bin);
+                    let missing = wanted.iter().filter(|tool| !tools.path(tool.name).is_file());
+                    let missing: Vec<GoTool> = missing.copied().collect();
+                    build::all(&go, &missing, &cache, &tools.bin, progress)
+                });
                 let emulator = emulator.map_or(Ok(()), |thread| {
                     thread.join().unwrap_or_else(|panic| resume_unwind(panic))
                 });
@@ -116,18 +121,4 @@ impl Tools {
         }
         Ok(tools)
     }
-}
-
-fn build_go(
-    go: &Path,
-    tools: &Tools,
-    wanted: &[GoTool],
-    cache: &Path,
-    progress: &dyn Progress,
-) -> Result<()> {
-    build::clear_interrupted(&tools.bin);
-    for tool in wanted.iter().filter(|tool| !tools.path(tool.name).is_file()) {
-        build::one(go, tool, cache, &tools.bin, progress)?;
-    }
-    Ok(())
 }

@@ -188,6 +188,9 @@ pub struct Simulate {
     /// What preferences of pods are worth.
     #[arg(long, value_enum, default_value = "respect")]
     pub preferences: Preferences,
+    /// How many steps the search for a cheaper answer may take; the solver's default where absent.
+    #[arg(long)]
+    pub effort: Option<u64>,
     /// The objects, and the catalogue.
     pub files: Vec<PathBuf>,
 }

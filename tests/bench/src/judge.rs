@@ -80,6 +80,13 @@ impl Judge {
         Ok(found.iter().map(ToString::to_string).collect())
     }
 
+    /// The same, and the search for a cheaper answer may take so many steps.
+    #[must_use]
+    pub fn with_effort(mut self, steps: u64) -> Judge {
+        self.snapshot.settings.effort = steps;
+        self
+    }
+
     /// The same, and the lower bound of the price is computed too.
     #[must_use]
     pub fn bounded(mut self) -> Judge {

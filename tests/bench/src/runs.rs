@@ -115,9 +115,11 @@ fn simulate(it: &Simulate) -> Result<()> {
             Ok((file.display().to_string(), text))
         })
         .collect();
-    say(&judge::Judge::of_texts(&texts?, strategy, it.preferences)?
-        .bounded()
-        .solve()?);
+    let mut question = judge::Judge::of_texts(&texts?, strategy, it.preferences)?.bounded();
+    if let Some(steps) = it.effort {
+        question = question.with_effort(steps);
+    }
+    say(&question.solve()?);
     Ok(())
 }
 

@@ -8,7 +8,7 @@ mod find;
 mod images;
 mod query;
 mod security_groups;
-mod ssm;
+pub(crate) mod ssm;
 mod subnets;
 
 pub use explain::Unmatched;

@@ -169,6 +169,31 @@ fn is_open(window: &BudgetWindow, now: Timestamp) -> bool {
         .is_ok_and(|hit| hit.timestamp() <= now)
 }
 
+/// When a window of the pool's budgets opens or closes next after `after`; none where its budgets do not depend on the time.
+pub(super) fn next_change(pool: &Pool, after: Timestamp) -> Option<Timestamp> {
+    let windows = pool
+        .disruption
+        .budgets
+        .iter()
+        .filter_map(|budget| budget.window.as_ref());
+    let of = |window: &BudgetWindow| {
+        let cron = parse(&window.schedule).ok()?;
+        let hit = |from: Timestamp| {
+            let from = from.to_zoned(TimeZone::UTC);
+            Some(cron.find_next_occurrence(&from, false).ok()?.timestamp())
+        };
+        let opens = hit(after);
+        // The hit whose window closes first of those that are open.
+        let closes = after
+            .checked_sub(window.duration)
+            .ok()
+            .and_then(hit)
+            .and_then(|hit| hit.checked_add(window.duration).ok());
+        [opens, closes].into_iter().flatten().min()
+    };
+    windows.filter_map(of).min()
+}
+
 fn parse(schedule: &str) -> Result<Cron, InvalidSchedule> {
     let invalid = |why: String| InvalidSchedule {
         schedule: schedule.into(),

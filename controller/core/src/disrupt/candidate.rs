@@ -57,6 +57,25 @@ pub enum Blocker {
         /// The pool.
         pool: Text,
     },
+    /// A pod of it would find no place, neither on what is there nor on what could be bought.
+    Unplaceable {
+        /// The pod.
+        pod: PodKey,
+        /// Why, in words for a person.
+        why: Text,
+    },
+    /// Its static pool may not have the one node more that would take its place.
+    NodesLimit {
+        /// The pool.
+        pool: Text,
+    },
+    /// Its static pool may not buy the node that would take its place.
+    PoolNotReady {
+        /// The pool.
+        pool: Text,
+        /// What its condition Ready says.
+        reason: Text,
+    },
 }
 
 impl fmt::Display for Blocker {
@@ -86,12 +105,37 @@ impl fmt::Display for Blocker {
             Blocker::Budget { pool } => {
                 write!(f, "disruption budgets of NodePool {pool} allow no more nodes now")
             }
+            Blocker::Unplaceable { pod, why } => write!(f, "pod {pod} would find no place: {why}"),
+            Blocker::NodesLimit { pool } => {
+                write!(
+                    f,
+                    "limits.nodes of NodePool {pool} leaves no room for the node that would take its place"
+                )
+            }
+            Blocker::PoolNotReady { pool, reason } => write!(f, "NodePool {pool} is not ready: {reason}"),
         }
     }
 }
 
 /// What stands in the way of disrupting `node`, for any reason that is not urgent.
 pub(super) fn blocker(node: &Node, snapshot: &Snapshot, now: Timestamp) -> Option<Blocker> {
+    blocker_of_node(node, snapshot, now).or_else(|| blocker_of_pods(node, snapshot, now))
+}
+
+/// What stands in the way of disrupting `node` for a reason that will have its way in the end: where its drain may only take so
+/// long, no pod keeps it.
+pub(super) fn eventual_blocker(node: &Node, snapshot: &Snapshot, now: Timestamp) -> Option<Blocker> {
+    let bounded = node
+        .claim
+        .as_ref()
+        .is_some_and(|claim| claim.termination_grace_period.is_some());
+    blocker_of_node(node, snapshot, now).or_else(|| match bounded {
+        true => None,
+        false => blocker_of_pods(node, snapshot, now),
+    })
+}
+
+fn blocker_of_node(node: &Node, snapshot: &Snapshot, now: Timestamp) -> Option<Blocker> {
     let Some(claim) = &node.claim else {
         return Some(Blocker::Unmanaged);
     };
@@ -119,6 +163,10 @@ pub(super) fn blocker(node: &Node, snapshot: &Snapshot, now: Timestamp) -> Optio
     {
         return Some(Blocker::PoolUnknown);
     }
+    None
+}
+
+fn blocker_of_pods(node: &Node, snapshot: &Snapshot, now: Timestamp) -> Option<Blocker> {
     node.pods
         .iter()
         .filter(|pod| is_active(pod))

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use super::budget::allowances;
 use super::candidate::{Blocked, Blocker, blocker};
 use super::consolidatable::{Consolidatable, consolidatable};
-use super::{Command, Doomed};
+use super::{Command, Doomed, earliest};
 use crate::eviction::needs_another_node;
 use crate::snapshot::{DisruptionReason, Node, Snapshot};
 use crate::text::Text;
@@ -98,8 +98,4 @@ pub fn still_empty(command: &Command, snapshot: &Snapshot, now: Timestamp) -> Ve
 
 fn is_empty(node: &Node) -> bool {
     !node.pods.iter().any(|pod| needs_another_node(pod))
-}
-
-fn earliest(a: Option<Timestamp>, b: Option<Timestamp>) -> Option<Timestamp> {
-    [a, b].into_iter().flatten().min()
 }

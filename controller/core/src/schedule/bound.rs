@@ -1,16 +1,31 @@
 //! The price that no answer can be below.
 
-use super::price::{Purpose, columns, free_demands, solve};
+use super::price::{Columns, Dual, Purpose, columns, free_demands, solve, spared};
 use super::state::{Round, State};
 use crate::money::Price;
 
-/// A lower bound of the price of the claims to be made, for the pods that the answer puts on them: nodes and pods can be
-/// divided, and of the rules that bind pods to others only those count that keep pods of a kind on different nodes. What
-/// the answer chose beyond what pods and pools ask for, zones above all, does not count.
+/// A lower bound of the price of the claims to be made, in any answer that has a place for the pods that this one has a place
+/// for and gives up no more wishes: nodes and pods can be divided, what nodes that are there can carry is carried there, and
+/// of the rules that bind pods to others only those count that keep pods of a kind on different nodes or in different zones.
 pub(super) fn lower(round: &mut Round<'_, '_>) -> Price {
-    let (demands, slots) = free_demands(round);
+    // More rules say more, but make more kinds of pods, of which not all may be told apart.
+    let (many, few) = (relaxed(round, 12, 3.0), relaxed(round, 4, 20.0));
+    let better = many
+        .into_iter()
+        .chain(few)
+        .max_by(|a, b| a.1.bound.total_cmp(&b.1.bound));
+    let bound = better.map_or(0.0, |(columns, dual)| spared(round, &columns, &dual));
+    // Below what rounding on the way can have added.
+    let bound = (bound * (1.0 - 1e-9)).floor();
+    Price::from_micros((bound as u64).saturating_sub(reserved(round)))
+}
+
+/// The relaxation with at most so many groups of pods that crowd nodes, each of which needs so many `nodes` or more; none
+/// where no pod has a place.
+fn relaxed(round: &mut Round<'_, '_>, groups: usize, nodes: f64) -> Option<(Columns, Dual)> {
+    let (demands, slots) = free_demands(round, groups, nodes);
     if demands.is_empty() {
-        return Price::ZERO;
+        return None;
     }
     // Limits are looked at as if nothing had been bought.
     let initial = State::new(round.problem).used;
@@ -18,7 +33,7 @@ pub(super) fn lower(round: &mut Round<'_, '_>) -> Price {
     let columns = columns(round, &demands, &slots, Purpose::Bound);
     round.state.used = used;
     let dual = solve(&demands, &columns, &|| false);
-    Price::from_micros((dual.bound as u64).saturating_sub(reserved(round)))
+    Some((columns, dual))
 }
 
 /// What reserved nodes may spare at most: at the prices of the bound nothing that a node holds is worth more than the

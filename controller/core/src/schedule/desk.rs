@@ -19,6 +19,8 @@ pub(super) struct Profile {
     pub(super) kinds: Bits,
     /// The lowest price of each kind; [`u64::MAX`] for those that are not on sale.
     pub(super) prices: Vec<u64>,
+    /// The kinds on sale, the cheapest first.
+    pub(super) by_price: Vec<usize>,
     /// The lowest price of all.
     pub(super) cheapest: u64,
 }
@@ -80,7 +82,10 @@ impl Desk {
                 prices[index] = price;
             }
         }
+        let mut by_price: Vec<usize> = kinds.iter().collect();
+        by_price.sort_by_key(|kind| (prices[*kind], *kind));
         Profile {
+            by_price,
             cheapest: prices.iter().copied().min().unwrap_or(u64::MAX),
             kinds,
             prices,

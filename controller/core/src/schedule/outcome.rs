@@ -28,7 +28,8 @@ pub struct Schedule {
     pub price: Price,
     /// What the nodes that are there cost, as far as the catalogue knows their price.
     pub existing_price: Price,
-    /// No set of new nodes can cost less, whatever the strategy; none where it was not asked for
+    /// No set of new nodes that gives the same pods a place, or more, and gives up no more wishes can cost less, whatever the
+    /// strategy and whatever is put on nodes that are there; none where it was not asked for
     /// ([`crate::snapshot::Settings::bound`]).
     pub lower_bound: Option<Price>,
 }

@@ -152,7 +152,7 @@ fn answer(round: &mut Round<'_, '_>) -> Schedule {
 }
 
 /// What the nodes that are there cost an hour, as far as the catalogue knows their price.
-fn existing_price(snapshot: &Snapshot, catalogue: &Catalogue) -> Price {
+pub(crate) fn existing_price(snapshot: &Snapshot, catalogue: &Catalogue) -> Price {
     let mut index: BTreeMap<(&Text, &Text), &crate::catalogue::InstanceType> = BTreeMap::new();
     for (pool, types) in &catalogue.pools {
         index.extend(types.iter().map(|it| ((pool, &it.name), it)));

@@ -7,7 +7,7 @@ mod rules;
 
 use std::collections::BTreeMap;
 
-pub(super) use admit::{Ask, high, lacking};
+pub(super) use admit::{Ask, high, holds, lacking};
 
 use super::atoms::Bits;
 use super::desk::{Desk, Payment};

@@ -75,11 +75,11 @@ pub struct Pool {
     pub readiness: Readiness,
     /// Whether it is being deleted.
     pub deleting: bool,
-    /// `karpenter.sh/nodepool-hash` and `-hash-version`, put on claims; empty where not yet known.
+    /// The hash of the template, put on claims as `karpenter.sh/nodepool-hash` and `-hash-version`; empty where not known.
     pub hash: PoolHash,
 }
 
-/// The hash of a pool's template and the version of its rule.
+/// The hash of a pool's template, or of a class' static fields, and the version of its rule.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PoolHash {
     /// The hash.

@@ -35,7 +35,7 @@ impl Default for Settings {
             preference_policy: PreferencePolicy::Respect,
             min_values_policy: MinValuesPolicy::Strict,
             seed: 0,
-            effort: 80_000,
+            effort: 60_000,
             bound: false,
             guards: Guards::default(),
             default_spread: Vec::new(),

@@ -1,11 +1,13 @@
 //! What holds for every cluster.
 
+use std::collections::BTreeSet;
+
 use joiner_core::requirements::Requirement;
 use joiner_core::resources::Resources;
-use joiner_core::schedule::{Misfit, schedule};
+use joiner_core::schedule::{Misfit, Schedule, schedule};
 use joiner_core::snapshot::{
     InclusionPolicy, MinValuesPolicy, Node, NodeTerm, Pod, PodKey, PodSelector, PodTerm, Pool, Spread,
-    Strength,
+    Strategy as Packing, Strength,
 };
 use joiner_core::taints::{Effect, Taint, Toleration};
 use proptest::prelude::*;
@@ -337,6 +339,27 @@ proptest! {
                 .map(|pod| &pod.requests)
                 .sum();
             prop_assert!(least.fits(&claim.requests));
+        }
+    }
+
+    /// No answer that places the same pods and keeps the same wishes is below the bound of another.
+    #[test]
+    fn no_answer_is_below_the_bound(world in bound_world()) {
+        let decide = |strategy| {
+            let mut snapshot = world.snapshot.clone();
+            snapshot.settings.strategy = strategy;
+            snapshot.settings.bound = true;
+            schedule(&snapshot, &world.catalogue, now())
+        };
+        let both = [decide(Packing::FirstFit), decide(Packing::Price)];
+        let placed = |one: &Schedule| one.placed().cloned().collect::<BTreeSet<PodKey>>();
+        let alike = placed(&both[0]) == placed(&both[1]) && both[0].relaxed == both[1].relaxed;
+        for (index, one) in both.iter().enumerate() {
+            prop_assert!(one.lower_bound.unwrap() <= one.price, "{:?} {:?}", one.lower_bound, one.price);
+            if alike {
+                let other = both[1 - index].price;
+                prop_assert!(one.lower_bound.unwrap() <= other, "{:?} {:?}", one.lower_bound, other);
+            }
         }
     }
 }

@@ -3,10 +3,13 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up must fail")]
 
 mod algebra;
+mod bounds;
 mod constraints;
 mod devices;
 mod disrupting;
+mod drifting;
 mod fixed;
+mod forecasting;
 mod launching;
 mod laws;
 mod lifecycle;

@@ -1,5 +1,6 @@
 //! What watches and our own writes tell the index, and whom that wakes.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -182,6 +183,9 @@ impl Index {
         if !state.pools.apply(name.clone(), version, entry) {
             return;
         }
+        if before.as_ref().map(|(_, generation)| generation) != Some(&after.1) {
+            self.ring_for_drift(&state, |claim| claim.pool() == Some(&name));
+        }
         drop(state);
         self.changes.pools.ring(&name);
         // A status that only counts nodes changes no decision.
@@ -229,13 +233,18 @@ impl Index {
         let (name, version): (Text, u64) = (object.name_any().into(), version(object));
         let mut object = object.clone();
         object.metadata.managed_fields = None;
-        if self
-            .state()
-            .classes
-            .apply(name.clone(), version, Arc::new(object))
-        {
-            self.ring_for_class(&name);
+        let seen = |class: &EC2NodeClass| (map::drift::class(class), map::drift::is_settled(class));
+        let mut state = self.state();
+        let before = state.classes.get(&name).map(|before| seen(before));
+        let after = seen(&object);
+        if !state.classes.apply(name.clone(), version, Arc::new(object)) {
+            return;
         }
+        if before != Some(after) {
+            self.ring_for_drift(&state, |claim| claim.class.name == name);
+        }
+        drop(state);
+        self.ring_for_class(&name);
     }
 
     pub(crate) fn class_gone(&self, name: &Text, version: u64) {
@@ -292,6 +301,27 @@ impl Index {
     /// A disruption has chosen this node or claim; its pods need another place from now on.
     pub(crate) fn mark(&self, name: &Text) {
         self.state().marked.insert(name.clone());
+    }
+
+    /// A disruption has chosen these nodes, and their pods are meant for these places: whoever decides on pods sees all of it or nothing.
+    pub(crate) fn hand_over(&self, marked: &[Text], moves: &[(PodKey, Text)]) {
+        let mut state = self.state();
+        state.marked.extend(marked.iter().cloned());
+        for (pod, place) in moves {
+            if state.needs_place(pod) {
+                state.nominations.hold(pod.clone(), place.clone());
+            }
+        }
+    }
+
+    /// As [`Index::nominate`], for pods that have lost their place or never had one; the others keep theirs.
+    pub(crate) fn nominate_again(&self, places: &BTreeMap<PodKey, Text>) {
+        let mut state = self.state();
+        for (pod, place) in places {
+            if !state.nominations.holds(pod) && state.needs_place(pod) {
+                state.nominations.hold(pod.clone(), place.clone());
+            }
+        }
     }
 
     /// The disruption was not carried out.
@@ -365,6 +395,13 @@ impl Index {
             .is_some_and(|entry| entry.claim.deletion.is_some())
         {
             self.changes.terminate.ring(name);
+        }
+    }
+
+    /// What these claims are compared with has changed.
+    fn ring_for_drift(&self, state: &State, of: impl Fn(&joiner_core::snapshot::Claim) -> bool) {
+        for entry in state.claims.values().filter(|entry| of(&entry.claim)) {
+            self.changes.lifecycle.ring(&entry.claim.name);
         }
     }
 

@@ -136,6 +136,78 @@ fn pods_of_a_node_that_goes_are_work() {
     assert!(index.has_work());
 }
 
+/// Whoever is chosen by a disruption and its pods' places are seen together; a place that a pod was given meanwhile is kept.
+#[test]
+fn the_pods_of_chosen_nodes_are_handed_over() {
+    let index = Index::new(Settings::default(), Wanted::default());
+    index.claim(&claim(1, Some("aws:///us-west-2a/i-1")));
+    index.node(&node(2));
+    index.pod(&pod("web", 3, Some("ip-10-0-1-5"), "Running"), at(1));
+    let mut next = claim(4, None);
+    next.metadata.name = Some("default-next".to_owned());
+    index.claim(&next);
+    let web = PodKey::new("shop", "web");
+    let nominated = |at: Timestamp| {
+        let snapshot = index.snapshot(at);
+        let next = snapshot.node("default-next").map(|node| node.nominated.clone());
+        (
+            snapshot.nodes.iter().any(|node| node.marked_for_deletion),
+            next.unwrap_or_default(),
+        )
+    };
+    index.nominate(std::slice::from_ref(&web), &"default-next".into());
+    assert_eq!(
+        nominated(at(2)),
+        (false, vec![]),
+        "a pod that stays where it is needs no place"
+    );
+    index.hand_over(&["default-abcde".into()], &[(web.clone(), "default-next".into())]);
+    assert_eq!(nominated(at(3)), (true, vec![web.clone()]));
+    index.nominate_again(&[(web.clone(), "elsewhere".into())].into());
+    assert_eq!(nominated(at(4)), (true, vec![web]));
+}
+
+/// What claims are compared with wakes those who compare them; what does not matter to that does not.
+#[test]
+fn an_edited_pool_or_class_wakes_its_claims() {
+    let index = Index::new(Settings::default(), Wanted::default());
+    index.claim(&claim(1, Some("aws:///us-west-2a/i-1")));
+    let pool = |version: u32, generation: u32, name: &str| -> joiner_api::NodePool {
+        read(json!({
+            "apiVersion": "karpenter.sh/v1", "kind": "NodePool",
+            "metadata": {"name": name, "resourceVersion": version.to_string(), "generation": generation},
+            "spec": {"template": {"spec": {
+                "nodeClassRef": {"group": "karpenter.k8s.aws", "kind": "EC2NodeClass", "name": "default"}, "requirements": []}}},
+        }))
+    };
+    let class = |version: u32, subnet: &str| -> EC2NodeClass {
+        read(json!({
+            "apiVersion": "karpenter.k8s.aws/v1", "kind": "EC2NodeClass",
+            "metadata": {"name": "default", "resourceVersion": version.to_string(), "generation": 1},
+            "spec": {"amiSelectorTerms": [], "subnetSelectorTerms": [], "securityGroupSelectorTerms": []},
+            "status": {"subnets": [{"id": subnet, "zone": "us-west-2a"}]},
+        }))
+    };
+    let woken = || index.changes.lifecycle.take().contains("default-abcde");
+    woken();
+    for (what, wakes) in [
+        (Ok(pool(2, 1, "default")), true),
+        (Ok(pool(3, 1, "default")), false),
+        (Ok(pool(4, 2, "default")), true),
+        (Ok(pool(5, 1, "other")), false),
+        (Err(class(6, "subnet-1")), true),
+        (Err(class(7, "subnet-1")), false),
+        (Err(class(8, "subnet-2")), true),
+    ] {
+        let name = format!("{what:?}");
+        match what {
+            Ok(pool) => index.pool(&pool),
+            Err(class) => index.class(&class),
+        }
+        assert_eq!(woken(), wakes, "{name}");
+    }
+}
+
 #[test]
 fn claims_of_other_clouds_are_not_ours() {
     let index = Index::new(Settings::default(), Wanted::default());

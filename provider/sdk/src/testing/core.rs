@@ -168,7 +168,7 @@ impl<P: Provider> Core<P> {
             .map_err(|error| Failure::broken("Invalid function result", error.to_string()))
     }
 
-    /// Opens and closes an ephemeral resource and returns what it gave.
+    /// Validates, opens and closes an ephemeral resource and returns what it gave.
     ///
     /// # Errors
     /// What the provider says.
@@ -180,6 +180,15 @@ impl<P: Provider> Core<P> {
         let ty = schema.ty();
         let config = value_from_json(&config, &ty)?;
         let message = wire::to_proto(&config, &ty).map_err(|error| Failure::Test(error.to_string()))?;
+        let request = proto::validate_ephemeral_resource_config::Request {
+            type_name: type_name.to_owned(),
+            config: Some(message.clone()),
+        };
+        let validated = self
+            .service
+            .validate_ephemeral_resource_config(Request::new(request))
+            .await;
+        outcome(&answered(validated)?.diagnostics)?;
         let request = proto::open_ephemeral_resource::Request {
             type_name: type_name.to_owned(),
             config: Some(message),

@@ -290,6 +290,42 @@ impl<P: Provider> Session<P> {
         self.import_by(request).await
     }
 
+    /// Takes over the state of another resource, as a `moved` block between types does, and reads the object. `provider` is the other
+    /// provider's full address, `attributes` its stored state.
+    ///
+    /// # Errors
+    /// What the provider says, a rule that its answer breaks, or that the object is not there.
+    pub async fn move_from(
+        &mut self,
+        provider: &str,
+        type_name: &str,
+        attributes: Json,
+    ) -> Result<Diagnostics, Failure> {
+        let request = proto::move_resource_state::Request {
+            source_provider_address: provider.to_owned(),
+            source_type_name: type_name.to_owned(),
+            source_schema_version: 0,
+            source_state: Some(proto::RawState {
+                json: attributes.to_string().into_bytes(),
+                ..Default::default()
+            }),
+            target_type_name: self.type_name.clone(),
+            ..Default::default()
+        };
+        let moved = answered(self.service.move_resource_state(Request::new(request)).await)?;
+        let mut warnings = outcome(&moved.diagnostics)?;
+        const TITLE: &str = "Provider returned invalid resource after move";
+        self.state = self.value(moved.target_state.as_ref(), TITLE)?;
+        self.check_stored(&self.state, TITLE)?;
+        if self.state.is_null() {
+            return Err(Failure::broken(TITLE, "the state is null"));
+        }
+        self.private = moved.target_private;
+        self.identity = moved.target_identity;
+        warnings.append(self.refresh().await?);
+        Ok(warnings)
+    }
+
     async fn import_by(
         &mut self,
         request: proto::import_resource_state::Request,

@@ -13,10 +13,10 @@ mod selectors;
 mod validate;
 
 use super::by_files::by_files;
-use crate::objects::{ObjectIdentity, with_meaning};
+use crate::objects::{ObjectIdentity, moved, with_meaning};
 pub(crate) use schema::Ec2NodeClass;
 
 /// The resource `joiner_ec2_node_class`.
 pub(crate) struct Ec2NodeClassResource;
 
-by_files!(Ec2NodeClassResource is "joiner_ec2_node_class": Ec2NodeClass, ObjectIdentity, schema with_meaning);
+by_files!(Ec2NodeClassResource is "joiner_ec2_node_class": Ec2NodeClass, ObjectIdentity, schema with_meaning, moved moved);

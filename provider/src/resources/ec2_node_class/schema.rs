@@ -6,6 +6,7 @@ use super::selectors::{
     AmiTerm, CapacityReservationTerm, PlacementGroupSelector, SecurityGroupTerm, SubnetTerm,
 };
 use crate::cluster::Kind;
+use crate::forecast::{Outlook, Subject};
 use crate::objects::{Common, Custom};
 use joiner_api::{labels, rules};
 use serde_json::Value as Json;
@@ -21,6 +22,8 @@ use tfplugin::{Field, Model};
 pub(crate) struct Ec2NodeClass {
     #[tf(flatten)]
     pub common: Common,
+    #[tf(flatten)]
+    pub outlook: Outlook,
     /// Subnets that instances may start in: those that match any of the terms, 1 to 30.
     #[tf(required)]
     pub subnet_selector_terms: Field<Vec<SubnetTerm>>,
@@ -122,7 +125,19 @@ pub(crate) struct CpuOptions {
 }
 
 impl Custom for Ec2NodeClass {
+    type Object = joiner_api::EC2NodeClass;
+
     const RULES: rules::Kind = rules::Kind::EC2NodeClass;
+
+    const NODES: Option<Subject> = Some(Subject::Class);
+
+    fn outlook(&self) -> Option<&Outlook> {
+        Some(&self.outlook)
+    }
+
+    fn outlook_mut(&mut self) -> Option<&mut Outlook> {
+        Some(&mut self.outlook)
+    }
 
     fn kind() -> Kind {
         Kind::new("karpenter.k8s.aws", "v1", "EC2NodeClass", "ec2nodeclasses")

@@ -6,6 +6,7 @@ mod identity;
 mod import;
 #[cfg(test)]
 mod life;
+mod moved;
 mod plan;
 mod read;
 mod schema;
@@ -21,4 +22,4 @@ use std::convert::identity as unchanged;
 /// The resource `joiner_helm_release`.
 pub(crate) struct HelmReleaseResource;
 
-by_files!(HelmReleaseResource is "joiner_helm_release": HelmRelease, ReleaseIdentity, schema unchanged);
+by_files!(HelmReleaseResource is "joiner_helm_release": HelmRelease, ReleaseIdentity, schema unchanged, moved moved::moved);

@@ -45,6 +45,8 @@ pub(crate) struct OverlayRequirement {
 }
 
 impl Custom for NodeOverlay {
+    type Object = joiner_api::NodeOverlay;
+
     const RULES: rules::Kind = rules::Kind::NodeOverlay;
     const WAIT: Option<Duration> = None;
 

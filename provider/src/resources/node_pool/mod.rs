@@ -10,10 +10,11 @@ mod validate;
 mod zones;
 
 use super::by_files::by_files;
-use crate::objects::{ObjectIdentity, with_meaning};
+use crate::forecast::plan_destroy;
+use crate::objects::{ObjectIdentity, moved, with_meaning};
 pub(crate) use schema::NodePool;
 
 /// The resource `joiner_node_pool`.
 pub(crate) struct NodePoolResource;
 
-by_files!(NodePoolResource is "joiner_node_pool": NodePool, ObjectIdentity, schema with_meaning);
+by_files!(NodePoolResource is "joiner_node_pool": NodePool, ObjectIdentity, schema with_meaning, moved moved, destroy plan_destroy);

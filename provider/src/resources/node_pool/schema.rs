@@ -1,6 +1,7 @@
 //! The attributes of `joiner_node_pool`: those of a NodePool's spec, one to one, and what the resource itself needs.
 
 use crate::cluster::Kind;
+use crate::forecast::{Outlook, Subject};
 use crate::objects::{Common, Custom};
 use joiner_api::{labels, rules};
 use std::collections::BTreeMap;
@@ -22,6 +23,8 @@ const CLASS_KIND: &str = "EC2NodeClass";
 pub(crate) struct NodePool {
     #[tf(flatten)]
     pub common: Common,
+    #[tf(flatten)]
+    pub outlook: Outlook,
     /// What the pool's nodes are made from.
     #[tf(required)]
     pub template: Field<Template>,
@@ -152,7 +155,33 @@ pub(crate) struct Budget {
 }
 
 impl Custom for NodePool {
+    type Object = joiner_api::NodePool;
+
     const RULES: rules::Kind = rules::Kind::NodePool;
+
+    const NODES: Option<Subject> = Some(Subject::Pool);
+
+    fn outlook(&self) -> Option<&Outlook> {
+        Some(&self.outlook)
+    }
+
+    fn outlook_mut(&mut self) -> Option<&mut Outlook> {
+        Some(&mut self.outlook)
+    }
+
+    fn is_replaced_by(&self, planned: &Self) -> bool {
+        let class = |pool: &Self| {
+            let spec = pool.template.known()?.spec.known()?;
+            let NodeClassRef { group, kind, .. } = spec.node_class_ref.known()?;
+            Some((group.clone(), kind.clone()))
+        };
+        let of_another_class = class(self)
+            .zip(class(planned))
+            .is_some_and(|(own, other)| own != other);
+        of_another_class
+            || self.common.name != planned.common.name
+            || self.replicas.is_null() != planned.replicas.is_null()
+    }
 
     fn kind() -> Kind {
         Kind::new("karpenter.sh", "v1", "NodePool", "nodepools")

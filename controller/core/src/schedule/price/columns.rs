@@ -7,6 +7,7 @@ use crate::schedule::atoms::Bits;
 use crate::schedule::problem::PLENTY;
 use crate::schedule::sets::SetId;
 use crate::schedule::state::Round;
+use crate::snapshot::MinValuesPolicy;
 
 /// A kind, bought by one of its offers.
 #[derive(Clone, Debug)]
@@ -25,20 +26,23 @@ pub(in crate::schedule) struct Columns {
     pub(in crate::schedule) sort: Vec<usize>,
     /// For each sort of demand the columns that serve it.
     pub(in crate::schedule) served: Vec<Bits>,
-    /// Columns of which nothing gives more of everything for the same money.
-    pub(in crate::schedule) lean: Bits,
-    pub(in crate::schedule) purpose: Purpose,
+    /// What demands of each sort ask of a node.
+    pub(super) sorts: Vec<Sort>,
+    /// For each column the sorts that it serves, as a number into `services`.
+    pub(super) service: Vec<usize>,
+    pub(super) services: Vec<Bits>,
 }
 
-type Sort = (Vec<SetId>, Option<SetId>, u32, Bits);
+/// What a demand asks of a node: one of these labels, this one too, the weight of the pool, and one of these lists of taints.
+pub(super) type Sort = (Vec<SetId>, Option<SetId>, u32, Bits);
 
 /// What columns are for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::schedule) enum Purpose {
-    /// Packing: pools that want a variety of types are left out, for it does not look after that, and what a column is worth
-    /// counts per money alone.
+    /// Packing: a pod is in a pool of the weight that it was in, and pools that want a variety of types where it can be had
+    /// are left out.
     Packing,
-    /// A bound: all pools count, and a pod is only on a column that is large enough for it.
+    /// A bound: all pools count, whatever their weight.
     Bound,
 }
 
@@ -71,14 +75,16 @@ pub(in crate::schedule) fn columns(
     // Which sorts a column serves, column by column; equal ones side by side.
     let mut by_service: BTreeMap<Bits, Vec<Column>> = BTreeMap::new();
     for (pool, model) in problem.pools.iter().enumerate() {
-        let varied = purpose == Purpose::Packing && !model.min_values.is_empty();
-        if model.closed.is_some() || varied {
+        let varied =
+            !model.min_values.is_empty() && problem.settings.min_values_policy == MinValuesPolicy::BestEffort;
+        if model.closed.is_some() || (varied && purpose == Purpose::Packing) {
             continue;
         }
         let within = round.within_limits(pool);
         let mut wishes: Vec<(usize, Vec<SetId>)> = Vec::new();
         for (index, (wanted, pin, weight, bears)) in sorts.iter().enumerate() {
-            if *weight != model.pool.weight || !bears.has(model.taints) {
+            let heavy = purpose == Purpose::Bound || *weight == model.pool.weight;
+            if !heavy || !bears.has(model.taints) {
                 continue;
             }
             let base = match pin {
@@ -91,7 +97,7 @@ pub(in crate::schedule) fn columns(
         }
         for kind in within.iter() {
             let it = &model.kinds[kind];
-            if it.usable.iter().any(|left| *left < 0) {
+            if purpose == Purpose::Packing && it.usable.iter().any(|left| *left < 0) {
                 // Its daemons leave no place for pods.
                 continue;
             }
@@ -138,17 +144,19 @@ pub(in crate::schedule) fn columns(
         all: Vec::new(),
         sort,
         served: vec![Bits::none(0); sorts.len()],
-        lean: Bits::none(0),
-        purpose,
+        sorts,
+        service: Vec::new(),
+        services: Vec::new(),
     };
     for (service, some) in by_service {
         for column in undominated(some) {
             let id = columns.all.len();
             service.iter().for_each(|sort| columns.served[sort].set(id));
+            columns.service.push(columns.services.len());
             columns.all.push(column);
         }
+        columns.services.push(service);
     }
-    lean(&mut columns);
     columns
 }
 
@@ -173,39 +181,4 @@ fn undominated(mut columns: Vec<Column>) -> Vec<Column> {
         }
     }
     kept
-}
-
-/// Marks the columns that per money are not beaten by one that serves the same demands; for a bound, and is no smaller.
-fn lean(columns: &mut Columns) {
-    let mut service: BTreeMap<Vec<usize>, Vec<usize>> = BTreeMap::new();
-    for id in 0..columns.all.len() {
-        let of: Vec<usize> = (0..columns.served.len())
-            .filter(|sort| columns.served[*sort].has(id))
-            .collect();
-        service.entry(of).or_default().push(id);
-    }
-    for some in service.values() {
-        for id in some {
-            let own = &columns.all[*id];
-            let beaten = some.iter().any(|other| {
-                let it = &columns.all[*other];
-                let more = |(mine, theirs): (&f64, &f64)| theirs / it.price - mine / own.price;
-                let gains: Vec<f64> = own.holds.iter().zip(&it.holds).map(more).collect();
-                // Where it counts, a pod that fits here must fit there.
-                let large = columns.purpose == Purpose::Packing
-                    || own
-                        .holds
-                        .iter()
-                        .zip(&it.holds)
-                        .all(|(mine, theirs)| theirs >= mine);
-                other != id
-                    && large
-                    && gains.iter().all(|gain| *gain >= 0.0)
-                    && (gains.iter().any(|gain| *gain > 0.0) || other < id)
-            });
-            if !beaten {
-                columns.lean.set(*id);
-            }
-        }
-    }
 }

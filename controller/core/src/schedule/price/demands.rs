@@ -6,6 +6,7 @@ use crate::schedule::desk::Payment;
 use crate::schedule::problem::{Rule, Where};
 use crate::schedule::sets::SetId;
 use crate::schedule::state::{Round, slack};
+use crate::snapshot::MinValuesPolicy;
 
 /// Pods of one class that the first answer put on new nodes.
 #[derive(Clone, Debug)]
@@ -21,8 +22,8 @@ pub(in crate::schedule) struct Demand {
     pub(in crate::schedule) takes: Vec<f64>,
 }
 
-/// All that may be packed anew. Claims that a reservation pays, that `minValues` binds or whose pods found a company on
-/// one host stay as they are. With it comes how many pods of each crowded group a node holds.
+/// All that may be packed anew. Claims that a reservation pays, that keep a variety of types only where it can be had or
+/// whose pods found a company on one host stay as they are. With it comes how many pods of each crowded group a node holds.
 pub(in crate::schedule) fn demands(round: &mut Round<'_, '_>) -> (Vec<Demand>, Vec<f64>) {
     let mut found = Found::new();
     for place in round.problem.nodes.len()..round.state.places.len() {
@@ -34,13 +35,19 @@ pub(in crate::schedule) fn demands(round: &mut Round<'_, '_>) -> (Vec<Demand>, V
             *found.entry((class, level, pin, weight)).or_default() += count;
         }
     }
-    listed(round, found)
+    listed(round, found, 4, 20.0)
 }
 
 /// Class, level, pin and weight to how many pods.
 pub(super) type Found = BTreeMap<(usize, usize, Option<SetId>, u32), usize>;
 
-pub(super) fn listed(round: &Round<'_, '_>, found: Found) -> (Vec<Demand>, Vec<f64>) {
+/// Demands, with slots in at most `most` groups that need so many `nodes` or more.
+pub(super) fn listed(
+    round: &Round<'_, '_>,
+    found: Found,
+    most: usize,
+    nodes: f64,
+) -> (Vec<Demand>, Vec<f64>) {
     let mut demands: Vec<Demand> = found
         .into_iter()
         .map(|((class, level, pin, weight), count)| Demand {
@@ -56,7 +63,7 @@ pub(super) fn listed(round: &Round<'_, '_>, found: Found) -> (Vec<Demand>, Vec<f
                 .collect(),
         })
         .collect();
-    let slots = slots(round, &demands);
+    let slots = slots(round, &demands, most, nodes);
     for demand in &mut demands {
         let class = &round.problem.classes[demand.class];
         let rules = &class.level(demand.level).rules;
@@ -69,9 +76,7 @@ pub(super) fn listed(round: &Round<'_, '_>, found: Found) -> (Vec<Demand>, Vec<f
 }
 
 /// The groups that need the most nodes because so few of their pods go on one, and how many do.
-fn slots(round: &Round<'_, '_>, demands: &[Demand]) -> Vec<(usize, f64)> {
-    const MOST: usize = 4;
-    const NODES: f64 = 20.0;
+fn slots(round: &Round<'_, '_>, demands: &[Demand], most: usize, least: f64) -> Vec<(usize, f64)> {
     let mut needs: BTreeMap<usize, f64> = BTreeMap::new();
     let cap = |group: usize| match (round.problem.groups[group].at, round.problem.groups[group].rule) {
         (Where::Host, Rule::Spread { skew, .. }) => Some(f64::from(skew)),
@@ -92,9 +97,9 @@ fn slots(round: &Round<'_, '_>, demands: &[Demand]) -> Vec<(usize, f64)> {
             }
         }
     }
-    let mut needs: Vec<(usize, f64)> = needs.into_iter().filter(|(_, nodes)| *nodes >= NODES).collect();
+    let mut needs: Vec<(usize, f64)> = needs.into_iter().filter(|(_, nodes)| *nodes >= least).collect();
     needs.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-    needs.truncate(MOST);
+    needs.truncate(most);
     needs
         .into_iter()
         .filter_map(|(group, _)| Some((group, cap(group)?)))
@@ -125,7 +130,9 @@ pub(super) fn loose(round: &Round<'_, '_>, place: usize) -> Option<u32> {
         let it = &round.problem.classes[*class];
         company(*class, *level) || looked_for(*class) || it.devices || !it.shared.is_empty()
     });
-    let stays = it.load.is_empty() || it.payment != Payment::Market || !pool.min_values.is_empty() || bound;
+    let varied = !pool.min_values.is_empty()
+        && round.problem.settings.min_values_policy == MinValuesPolicy::BestEffort;
+    let stays = it.load.is_empty() || it.payment != Payment::Market || varied || bound;
     (!stays).then_some(pool.pool.weight)
 }
 

@@ -1,273 +1,207 @@
 //! What pods are worth: prices of the linear relaxation in which nodes and pods can be divided.
 //!
-//! Give each column a price for each resource so that all it holds is worth its own price. A pod is then worth what it
-//! takes on the column where that is least (for a bound: of those that are large enough for it), and all pods together are worth no more than any set of
-//! nodes that carries them: a lower bound, whatever the prices. The prices are moved towards the resources of which most is taken.
+//! Give each node that can be bought a price for each of its resources so that all it holds is worth its own price. A pod is
+//! then worth what it takes on the node where that is least, of those that are large enough for it, and all pods together are
+//! worth no more than any set of nodes that carries them: a lower bound, whatever the prices.
+//!
+//! The best prices come from column generation: a program of few loads says what pods are worth, the best load of each node
+//! at that worth says whether it was too much, and such loads join the program until none is left.
 
-use std::collections::BTreeMap;
-
-use super::columns::{Columns, Purpose};
+use super::columns::Columns;
 use super::demands::Demand;
+use super::knapsack::{Knapsack, Takes};
+use super::program::Program;
+use super::table::{Item, Table, Turn, cost, items, scale};
 
 /// Worth of pods and prices of resources.
 pub(in crate::schedule) struct Dual {
     /// What a pod of each demand is worth.
     pub(in crate::schedule) worth: Vec<f64>,
-    /// Of each lean column the price of each resource.
+    /// Of each column that is not beaten by another the price of each resource.
     pub(in crate::schedule) prices: Vec<Option<Vec<f64>>>,
     /// The column on which each demand is worth least.
     pub(in crate::schedule) best: Vec<usize>,
     /// What all pods are worth: no set of nodes that carries them costs less.
     pub(in crate::schedule) bound: f64,
+    /// Demands that ask the same in the same places, with what a pod of each is worth.
+    pub(super) items: Vec<(Item, f64)>,
+    /// What is counted as one of each resource.
+    pub(super) scale: Vec<f64>,
 }
 
-const ROUNDS: usize = 120;
-
-/// How many columns for the same demands the prices are sought with.
-const THIN: usize = 20;
-
-/// Demands that ask the same in the same places.
-struct Item<'d> {
-    sort: usize,
-    takes: &'d [f64],
-    count: f64,
-}
-
-/// What is worked on: items, and columns as numbers with the items' sorts that they serve.
-struct Table<'d> {
-    items: Vec<Item<'d>>,
-    columns: &'d Columns,
-    used: Vec<usize>,
-    /// For each item the places in `used` of the columns that serve it and hold one of its pods.
-    reach: Vec<Vec<usize>>,
-}
-
-/// The worth of items under some shares.
-struct Turn {
-    worth: Vec<f64>,
-    best: Vec<usize>,
-    bound: f64,
-}
+/// The most rounds of column generation.
+const ROUNDS: usize = 150;
+/// The most loads that join the program in a round.
+const LOADS: usize = 80;
+/// The most items the program is made with.
+const ITEMS: usize = 400;
+/// How near to the optimum is near enough.
+const NEAR: f64 = 5e-4;
+/// How much of the best worth so far is in the worth that is tried next.
+const CALM: f64 = 0.5;
 
 /// The worth of pods, nearly the best; less near where `stop` ends the search.
 pub(in crate::schedule) fn solve(demands: &[Demand], columns: &Columns, stop: &dyn Fn() -> bool) -> Dual {
-    let mut index: BTreeMap<(usize, Vec<u64>), usize> = BTreeMap::new();
-    let mut items: Vec<Item<'_>> = Vec::new();
-    let mut item_of = Vec::with_capacity(demands.len());
-    for (demand, sort) in demands.iter().zip(&columns.sort) {
-        let key = (*sort, demand.takes.iter().map(|takes| takes.to_bits()).collect());
-        let next = items.len();
-        let item = *index.entry(key).or_insert(next);
-        if item == next {
-            items.push(Item {
-                sort: *sort,
-                takes: &demand.takes,
-                count: 0.0,
-            });
+    let dims = demands.first().map_or(0, |demand| demand.takes.len());
+    let scale = scale(columns, dims);
+    let (items, item_of) = items(demands, &columns.sort, &scale);
+    let exact = Table::new(items, columns, &scale);
+    let (prices, turn) = match exact.coarser(columns, &scale, ITEMS) {
+        None => seek(&exact, stop),
+        Some(coarse) => {
+            let (prices, _) = seek(&coarse, stop);
+            let worth = transferred(&exact, &coarse, &prices, columns);
+            let mut priced = Vec::with_capacity(exact.shops.len());
+            for (at, shop) in exact.shops.iter().enumerate() {
+                let mut node = Knapsack::new(&shop.room, exact.items.len());
+                node.solve(&shop.items, &exact.takes, &worth);
+                priced.push(exact.fitted(at, node.prices()));
+            }
+            let turn = exact.evaluate(&priced);
+            (priced, turn)
         }
-        items[item].count += demand.count as f64;
-        item_of.push(item);
+    };
+    let mut by_column: Vec<Option<Vec<f64>>> = vec![None; columns.all.len()];
+    for (shop, prices) in exact.shops.iter().zip(prices) {
+        let each = prices.iter().zip(&scale).map(|(price, scale)| price / scale);
+        by_column[shop.column] = Some(each.collect());
     }
-    let (thin, like) = thin(columns);
-    let mut table = Table::new(items, columns, thin);
-    let shares = table.seek(stop);
-    // The bound must hold for every column: those left out take the shares of the one that is most like them.
-    let all: Vec<usize> = columns.lean.iter().collect();
-    let shares: Vec<Vec<f64>> = all
-        .iter()
-        .map(|id| {
-            table
-                .used
-                .iter()
-                .position(|used| *used == like[*id])
-                .map_or_else(Vec::new, |at| shares[at].clone())
-        })
-        .collect();
-    table = Table::new(table.items, columns, all);
-    let turn = table.evaluate(&shares);
-    let mut prices: Vec<Option<Vec<f64>>> = vec![None; columns.all.len()];
-    for (id, share) in table.used.iter().zip(&shares) {
-        prices[*id] = Some(table.prices(*id, share));
-    }
+    let best = |item: &usize| turn.best[*item].map_or(usize::MAX, |at| exact.shops[at].column);
     Dual {
         worth: item_of.iter().map(|item| turn.worth[*item]).collect(),
-        best: item_of.iter().map(|item| turn.best[*item]).collect(),
+        best: item_of.iter().map(best).collect(),
         bound: turn.bound,
-        prices,
+        prices: by_column,
+        items: exact.items.into_iter().zip(turn.worth).collect(),
+        scale,
     }
 }
 
-/// A few lean columns of each service, evenly over their prices, and for every lean column the chosen one most like it.
-fn thin(columns: &Columns) -> (Vec<usize>, Vec<usize>) {
-    let mut service: BTreeMap<Vec<usize>, Vec<usize>> = BTreeMap::new();
-    for id in columns.lean.iter() {
-        let of = (0..columns.served.len()).filter(|sort| columns.served[*sort].has(id));
-        service.entry(of.collect()).or_default().push(id);
-    }
-    let (mut chosen, mut like) = (Vec::new(), vec![usize::MAX; columns.all.len()]);
-    for mut some in service.into_values() {
-        let price = |id: &usize| columns.all[*id].price;
-        some.sort_by(|a, b| price(a).total_cmp(&price(b)).then(a.cmp(b)));
-        let kept: Vec<usize> = if some.len() <= THIN {
-            some.clone()
-        } else {
-            let (low, high) = (price(&some[0]).ln(), price(&some[some.len() - 1]).ln());
-            let step = ((high - low) / (THIN - 1) as f64).max(1e-9);
-            let mut kept: Vec<usize> = Vec::new();
-            let mut next = low;
-            for id in &some {
-                if price(id).ln() >= next - 1e-9 {
-                    kept.push(*id);
-                    next = price(id).ln() + step;
-                }
-            }
-            kept
+/// What items are worth at the prices that were found with fewer.
+fn transferred(exact: &Table, coarse: &Table, prices: &[Vec<f64>], columns: &Columns) -> Vec<f64> {
+    let worth = |item: &Item| {
+        let serves = |at: &usize| {
+            let shop = &coarse.shops[*at];
+            columns.served[item.sort].has(shop.column)
+                && item.takes.iter().all(|(dim, takes)| *takes <= shop.room[*dim])
         };
-        for id in &some {
-            let near = |other: &&usize| (price(other).ln() - price(id).ln()).abs();
-            let nearest = kept.iter().min_by(|a, b| near(a).total_cmp(&near(b)));
-            like[*id] = nearest.copied().unwrap_or(*id);
-        }
-        chosen.extend(kept);
-    }
-    (chosen, like)
+        let costs = (0..coarse.shops.len())
+            .filter(serves)
+            .map(|at| cost(&item.takes, &prices[at]));
+        costs.min_by(f64::total_cmp).unwrap_or(0.0)
+    };
+    exact.items.iter().map(worth).collect()
 }
 
-impl<'d> Table<'d> {
-    fn new(items: Vec<Item<'d>>, columns: &'d Columns, used: Vec<usize>) -> Table<'d> {
-        let holds = |item: &Item<'_>, column: usize| {
-            let holds = &columns.all[column].holds;
-            let mut dims = item.takes.iter().zip(holds);
-            columns.purpose == Purpose::Packing || dims.all(|(takes, holds)| *takes <= 0.0 || takes <= holds)
-        };
-        let reach = items
-            .iter()
-            .map(|item| {
-                let served = &columns.served[item.sort];
-                let suits = |at: &usize| served.has(used[*at]) && holds(item, used[*at]);
-                (0..used.len()).filter(suits).collect()
-            })
-            .collect();
-        Table {
-            items,
-            columns,
-            used,
-            reach,
+/// Prices for each shop, and what items are worth at them.
+fn seek(table: &Table, stop: &dyn Fn() -> bool) -> (Vec<Vec<f64>>, Turn) {
+    let mut nodes: Vec<Knapsack> = table
+        .shops
+        .iter()
+        .map(|shop| Knapsack::new(&shop.room, table.items.len()))
+        .collect();
+    let rows: Vec<usize> = (0..table.items.len())
+        .filter(|item| !table.reach[*item].is_empty())
+        .collect();
+    let mut row_of = vec![usize::MAX; table.items.len()];
+    rows.iter()
+        .enumerate()
+        .for_each(|(row, item)| row_of[*item] = row);
+    let alone: Vec<(usize, f64)> = rows.iter().map(|item| alone(table, *item)).collect();
+    let counts = rows.iter().map(|item| table.items[*item].count);
+    let mut program = Program::new(
+        &counts
+            .zip(alone.iter().map(|(_, worth)| *worth))
+            .collect::<Vec<_>>(),
+    );
+    // Not every shop is asked in every round: most never have anything to say.
+    let mut awake: Vec<usize> = alone.iter().map(|(at, _)| *at).collect();
+    awake.sort_unstable();
+    awake.dedup();
+    let mut best: Option<Turn> = None;
+    let mut found = vec![0.0; table.items.len()];
+    let mut calm = 0.0;
+    for _ in 0..ROUNDS {
+        let mut worth = vec![0.0; table.items.len()];
+        for (item, price) in rows.iter().zip(program.worth()) {
+            let known = best.as_ref().map_or(0.0, |turn| turn.worth[*item]);
+            worth[*item] = calm * known + (1.0 - calm) * price.max(0.0);
         }
-    }
-
-    /// The shares of each used column's price that go to each resource.
-    fn seek(&self, stop: &dyn Fn() -> bool) -> Vec<Vec<f64>> {
-        let dims = self.items.first().map_or(0, |item| item.takes.len());
-        let mut shares: Vec<Vec<f64>> = self
-            .used
-            .iter()
-            .map(|id| {
-                let holds = &self.columns.all[*id].holds;
-                let usable = |dim: usize| holds[dim] > 0.0 && holds[dim] < 1e17;
-                let count = (0..dims).filter(|dim| usable(*dim)).count().max(1) as f64;
-                (0..dims)
-                    .map(|dim| if usable(dim) { 1.0 / count } else { 0.0 })
-                    .collect()
-            })
-            .collect();
-        let mut average = shares.clone();
-        let mut best = (self.evaluate(&shares).bound, shares.clone());
-        for turn in 0..ROUNDS {
-            if stop() {
+        let (prices, mut loads) = offers(table, &mut nodes, &awake, &worth);
+        let turn = table.evaluate(&prices);
+        if best.as_ref().is_none_or(|known| turn.bound > known.bound) {
+            best = Some(turn);
+        }
+        if stop() {
+            break;
+        }
+        loads.truncate(LOADS);
+        let mut joined = 0;
+        for (_, at) in loads {
+            let load: Takes = nodes[at]
+                .load()
+                .iter()
+                .map(|(item, count)| (row_of[*item], *count))
+                .collect();
+            joined += usize::from(program.join(table.shops[at].price, &load));
+        }
+        let known = best.as_ref().map_or(0.0, |turn| turn.bound);
+        let near = known >= program.total() * (1.0 - NEAR) || (joined == 0 && calm == 0.0);
+        calm = if joined == 0 { 0.0 } else { CALM };
+        if near {
+            // What counted as the best does not know those that will join.
+            found = best.take().map_or(worth, |turn| turn.worth);
+            let all: Vec<usize> = (0..nodes.len())
+                .filter(|at| awake.binary_search(at).is_err())
+                .collect();
+            let (_, loads) = offers(table, &mut nodes, &all, &found);
+            let before = awake.len();
+            let loud = loads.iter().filter(|(share, _)| *share > 1.0 + NEAR).take(LOADS);
+            awake.extend(loud.map(|(_, at)| *at));
+            if awake.len() == before {
                 break;
             }
-            let now = self.evaluate(&shares);
-            if now.bound > best.0 {
-                best = (now.bound, shares.clone());
-            }
-            self.push(&now, &mut shares, 1.5 / (1.0 + turn as f64 / 12.0));
-            let part = 2.0 / (turn as f64 + 3.0);
-            for (mean, share) in average.iter_mut().flatten().zip(shares.iter().flatten()) {
-                *mean += (share - *mean) * part;
-            }
-            if turn % 10 == 9 {
-                let mean = self.evaluate(&average);
-                if mean.bound > best.0 {
-                    best = (mean.bound, average.clone());
-                }
-            }
+            awake.sort_unstable();
+            calm = 0.0;
         }
-        best.1
     }
+    let all: Vec<usize> = (0..nodes.len()).collect();
+    let worth = best.as_ref().map_or(&found, |turn| &turn.worth);
+    let (prices, _) = offers(table, &mut nodes, &all, worth);
+    let turn = table.evaluate(&prices);
+    (prices, turn)
+}
 
-    fn prices(&self, id: usize, share: &[f64]) -> Vec<f64> {
-        let it = &self.columns.all[id];
-        let one = |(share, holds): (&f64, &f64)| {
-            if *share > 0.0 && *holds > 0.0 {
-                it.price * share / holds
-            } else {
-                0.0
-            }
-        };
-        share.iter().zip(&it.holds).map(one).collect()
+/// For each shop of `asked` prices at which its best load is worth its own, and the shops whose best load is worth more than
+/// that at `worth`, the most by far first.
+fn offers(
+    table: &Table,
+    nodes: &mut [Knapsack],
+    asked: &[usize],
+    worth: &[f64],
+) -> (Vec<Vec<f64>>, Vec<(f64, usize)>) {
+    let mut prices = vec![Vec::new(); nodes.len()];
+    let mut loads: Vec<(f64, usize)> = Vec::new();
+    for at in asked {
+        let (node, shop) = (&mut nodes[*at], &table.shops[*at]);
+        let most = node.solve(&shop.items, &table.takes, worth);
+        prices[*at] = table.fitted(*at, node.prices());
+        if most > shop.price * (1.0 + 1e-7) {
+            loads.push((most / shop.price, *at));
+        }
     }
+    loads.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    (prices, loads)
+}
 
-    fn evaluate(&self, shares: &[Vec<f64>]) -> Turn {
-        let per: Vec<Vec<f64>> = self
-            .used
-            .iter()
-            .zip(shares)
-            .map(|(id, share)| self.prices(*id, share))
-            .collect();
-        let mut turn = Turn {
-            worth: Vec::with_capacity(self.items.len()),
-            best: Vec::with_capacity(self.items.len()),
-            bound: 0.0,
-        };
-        for (item, reach) in self.items.iter().zip(&self.reach) {
-            let (mut least, mut best) = (f64::INFINITY, usize::MAX);
-            for at in reach {
-                let cost: f64 = per[*at]
-                    .iter()
-                    .zip(item.takes)
-                    .map(|(price, takes)| price * takes)
-                    .sum();
-                if cost < least {
-                    (least, best) = (cost, *at);
-                }
-            }
-            let worth = if best == usize::MAX { 0.0 } else { least };
-            turn.worth.push(worth);
-            turn.best.push(self.used.get(best).copied().unwrap_or(usize::MAX));
-            turn.bound += worth * item.count;
-        }
-        turn
-    }
-
-    /// Moves the shares of each column towards the resources that its pods use up first.
-    fn push(&self, now: &Turn, shares: &mut [Vec<f64>], step: f64) {
-        let mut load: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
-        for (item, best) in self.items.iter().zip(&now.best) {
-            let Some(it) = self.columns.all.get(*best) else {
-                continue;
-            };
-            let used = load.entry(*best).or_insert_with(|| vec![0.0; item.takes.len()]);
-            for ((used, takes), holds) in used.iter_mut().zip(item.takes).zip(&it.holds) {
-                if *holds > 0.0 {
-                    *used += item.count * takes / holds;
-                }
-            }
-        }
-        for (share, id) in shares.iter_mut().zip(&self.used) {
-            let Some(used) = load.get(id) else { continue };
-            let most = used.iter().copied().fold(0.0, f64::max);
-            if most <= 0.0 {
-                continue;
-            }
-            let mut total = 0.0;
-            for (share, used) in share.iter_mut().zip(used) {
-                if *share > 0.0 {
-                    *share = (*share * (step * (used / most - 0.5)).exp()).max(1e-6);
-                    total += *share;
-                }
-            }
-            share.iter_mut().for_each(|share| *share /= total);
-        }
-    }
+/// The shop that carries an item alone at the least cost, and what a pod costs there.
+fn alone(table: &Table, item: usize) -> (usize, f64) {
+    let takes = &table.items[item].takes;
+    let each = |at: &usize| {
+        let shop = &table.shops[*at];
+        let most = takes.iter().map(|(dim, takes)| shop.room[*dim] / takes);
+        (*at, shop.price / most.fold(1e6, f64::min))
+    };
+    let all = table.reach[item].iter().map(each);
+    all.min_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or((0, 0.0))
 }

@@ -13,6 +13,9 @@ pub(super) struct Fill {
     pub(super) rank: f64,
 }
 
+/// So many looks at pods cost as much as a node filled on trial.
+const LOOKS: u64 = 4096;
+
 impl Packer {
     /// Fills a column, with at least one pod of `head`.
     pub(super) fn fill(&mut self, round: &Round<'_, '_>, column: usize, head: usize) -> Option<Fill> {
@@ -31,14 +34,16 @@ impl Packer {
         if self.room(round, head, &free, &hosts) > 0 {
             self.take(round, head, 1, &mut fill, &mut free, &mut hosts);
             worth = self.worth[head];
-            let mut open = std::mem::take(&mut self.open);
+            let (mut open, mut inverse) = (std::mem::take(&mut self.open), std::mem::take(&mut self.inverse));
             open.clear();
             let served = |bundle: &usize| {
                 let first = self.bundles[*bundle][0];
                 self.columns.served[self.columns.sort[first]].has(column)
             };
             open.extend(self.active.iter().copied().filter(served));
-            while let Some((bundle, at, most)) = self.best(&open, &free) {
+            let mut looks = 0;
+            while let Some((bundle, at, most)) = self.best(&mut open, &free, &mut inverse) {
+                looks += open.len();
                 let found = self.bundles[bundle].iter().copied().find_map(|demand| {
                     let left = self.left[demand] - taken(&fill, demand);
                     let count = if left == 0 {
@@ -56,7 +61,8 @@ impl Packer {
                     None => drop(open.swap_remove(at)),
                 }
             }
-            self.open = open;
+            (self.open, self.inverse) = (open, inverse);
+            self.spent += looks as u64 / LOOKS;
         }
         (self.free, self.hosts) = (free, hosts);
         if fill.counts.is_empty() {
@@ -93,27 +99,41 @@ impl Packer {
     }
 
     /// The bundle whose pods are worth most for their share of what is left, its place in `open`, and how many of its pods
-    /// to take at once.
-    fn best(&self, open: &[usize], free: &[f64]) -> Option<(usize, usize, usize)> {
+    /// to take at once. Bundles whose pods do not fit any more leave `open`.
+    fn best(
+        &self,
+        open: &mut Vec<usize>,
+        free: &[f64],
+        inverse: &mut Vec<f64>,
+    ) -> Option<(usize, usize, usize)> {
+        // What takes nothing of a resource does not mind that there is none.
+        inverse.clear();
+        inverse.extend(
+            free.iter()
+                .map(|free| if *free > 0.0 { 1.0 / free } else { 1e30 }),
+        );
         let mut best: Option<(f64, usize, f64)> = None;
-        for (at, bundle) in open.iter().enumerate() {
-            let first = self.bundles[*bundle][0];
+        let mut at = 0;
+        while at < open.len() {
+            let bundle = open[at];
+            let takes = &self.takes[bundle * inverse.len()..][..inverse.len()];
             let (mut cost, mut most) = (0.0f64, 0.0f64);
-            for (takes, free) in self.demands[first].takes.iter().zip(free) {
-                if *takes > 0.0 {
-                    let share = if *free > 0.0 { takes / free } else { 2.0 };
-                    cost += share;
-                    most = most.max(share);
-                }
+            for (takes, inverse) in takes.iter().zip(inverse.iter()) {
+                let share = takes * inverse;
+                cost += share;
+                most = most.max(share);
             }
-            if most > 1.0 {
+            if most > 1.0 + 1e-12 {
+                open.swap_remove(at);
                 continue;
             }
             // Of equal worth the larger goes first: small ones fill gaps.
-            let score = self.worth[first] / cost.max(1e-12) * (1.0 + 0.15 * self.size[first]);
+            let first = self.bundles[bundle][0];
+            let score = self.worth[first] / cost.max(1e-12) * self.bonus[bundle];
             if best.is_none_or(|(known, _, _)| score > known) {
                 best = Some((score, at, most));
             }
+            at += 1;
         }
         best.map(|(_, at, most)| {
             let fits = if most > 0.0 {

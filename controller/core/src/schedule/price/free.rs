@@ -1,4 +1,4 @@
-//! What has to be bought whatever is chosen: the pods of the answer as far as they themselves say where they have to be.
+//! What needs a place whatever is chosen: the pods of the answer as far as they themselves say where they have to be.
 
 use std::collections::BTreeMap;
 
@@ -7,35 +7,41 @@ use crate::schedule::atoms::Bits;
 use crate::schedule::problem::{Rule, Where};
 use crate::schedule::state::Round;
 
-/// All that is on claims to be made, and how many pods of each crowded group a node holds. Which place a pod is in does
-/// not count, but where pods are spread evenly so many must be in each place.
-pub(in crate::schedule) fn free_demands(round: &mut Round<'_, '_>) -> (Vec<Demand>, Vec<f64>) {
-    let mut counts: BTreeMap<(usize, usize, u32), usize> = BTreeMap::new();
-    for it in &round.state.places[round.problem.nodes.len()..] {
-        let Some(pool) = it.pool else { continue };
+/// All that has a place in the answer, and how many pods of each crowded group a node holds. Which place a pod is in does not
+/// count, nor the weight of its pool, but where pods are spread evenly so many must be in each place. Of crowded groups at
+/// most `most` count, of those that need so many `nodes` or more.
+pub(in crate::schedule) fn free_demands(
+    round: &mut Round<'_, '_>,
+    most: usize,
+    nodes: f64,
+) -> (Vec<Demand>, Vec<f64>) {
+    let mut counts: BTreeMap<(usize, usize), usize> = BTreeMap::new();
+    for it in &round.state.places {
         for (class, level, count) in &it.load {
-            let weight = round.problem.pools[pool].pool.weight;
-            *counts.entry((*class, *level, weight)).or_default() += count;
+            *counts.entry((*class, *level)).or_default() += count;
         }
     }
     let mut found = Found::new();
-    for ((class, level, weight), count) in counts {
+    for ((class, level), count) in counts {
         let mut free = count;
         for (key, atom, least) in shares(round, class, level, count) {
             let atoms = round.problem.keys.atoms(key);
             let pin = round.desk.sets.only(key, Bits::one(atoms.len(), atom));
             let least = least.min(free);
             if least > 0 {
-                found.insert((class, level, Some(pin), weight), least);
+                found.insert((class, level, Some(pin), ANY), least);
                 free -= least;
             }
         }
         if free > 0 {
-            *found.entry((class, level, None, weight)).or_default() += free;
+            *found.entry((class, level, None, ANY)).or_default() += free;
         }
     }
-    listed(round, found)
+    listed(round, found, most, nodes)
 }
+
+/// Stands for the weight of whatever pool.
+const ANY: u32 = 0;
 
 /// How many of `count` pods of a class must be in each place of a label over which they are spread, at least: label, value,
 /// number. Nothing where other pods are counted too or not all of the class is asked about.
@@ -58,7 +64,7 @@ fn shares(round: &Round<'_, '_>, class: usize, level: usize, count: usize) -> Ve
             _ => None,
         }
     });
-    let Some((group, key, skew)) = spread else {
+    let Some((group, key, skew)) = spread.filter(|_| round.state.done[class] == count) else {
         return Vec::new();
     };
     // What is counted without the pods in question.
@@ -67,7 +73,7 @@ fn shares(round: &Round<'_, '_>, class: usize, level: usize, count: usize) -> Ve
         .map(|count| *count as usize)
         .collect();
     let mut seen = 0;
-    for place in &round.state.places[problem.nodes.len()..] {
+    for place in &round.state.places {
         let here = place
             .load
             .iter()

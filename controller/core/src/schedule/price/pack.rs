@@ -1,15 +1,17 @@
 //! Chooses nodes one after the other: the one whose load is worth most for its price, as often as there are pods for it.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::columns::Columns;
 use super::demands::{Demand, loose};
 use super::dual::Dual;
 use super::fill::Fill;
+use super::offers::Offers;
 use crate::schedule::atoms::Bits;
 use crate::schedule::desk::Payment;
-use crate::schedule::problem::{Where, fits};
-use crate::schedule::state::{Ask, Round, high, slack};
+use crate::schedule::problem::Where;
+use crate::schedule::state::{Ask, Round};
 
 /// What is to be packed, and with what.
 pub(in crate::schedule) struct Packer {
@@ -18,6 +20,8 @@ pub(in crate::schedule) struct Packer {
     pub(super) left: Vec<usize>,
     /// Demands that ask the same in the same places.
     pub(super) bundles: Vec<Vec<usize>>,
+    /// The bundle of each demand.
+    pub(super) bundle_of: Vec<usize>,
     /// Bundles of which some pods are left.
     pub(super) active: Vec<usize>,
     pub(super) columns: Columns,
@@ -26,21 +30,28 @@ pub(in crate::schedule) struct Packer {
     pub(super) worth: Vec<f64>,
     /// The largest share of the largest column that a pod takes.
     pub(super) size: Vec<f64>,
+    /// Of each bundle what a pod takes, one bundle after the other.
+    pub(super) takes: Vec<f64>,
+    /// How much more a pod of each bundle counts for being large.
+    pub(super) bonus: Vec<f64>,
     /// Whether rules over hosts concern a demand.
     pub(super) bound: Vec<bool>,
     pub(super) ported: Vec<bool>,
     pub(super) hosts: Vec<u32>,
     pub(super) free: Vec<f64>,
     pub(super) open: Vec<usize>,
+    pub(super) inverse: Vec<f64>,
     /// How many loads were tried.
     pub(super) spent: u64,
     /// What packing may cost before it is given up, and what it has cost.
     pub(super) budget: f64,
     cost: f64,
+    /// Candidates that are passed over, by their place in the list.
+    pub(super) skip: u64,
     /// How much care is taken over the choice of columns.
     care: Care,
     last: BTreeMap<usize, (usize, f64)>,
-    candidates: BTreeMap<(usize, usize), Vec<usize>>,
+    offers: Offers,
 }
 
 /// How much care is taken over the choice of columns.
@@ -53,9 +64,6 @@ enum Care {
     /// Time is up: the first column that takes the pods is taken.
     None,
 }
-
-/// How many columns of one price range are tried for a pod.
-const PER_RANGE: usize = 3;
 
 impl Packer {
     pub(in crate::schedule) fn new(
@@ -84,12 +92,25 @@ impl Packer {
             let mut groups = class.feeds.iter().chain(&class.level(demand.level).rules);
             groups.any(|group| round.problem.groups[*group].at == Where::Host)
         };
+        let bound: Vec<bool> = demands.iter().map(host).collect();
+        let mut bundles = bundles(&demands, &columns);
+        for bundle in &mut bundles {
+            // Of pods that ask the same those go first that keep off each other's nodes, the most numerous before others.
+            bundle.sort_by_key(|demand| (Reverse(bound[*demand]), Reverse(demands[*demand].count), *demand));
+        }
+        let mut bundle_of = vec![0; demands.len()];
+        for (bundle, all) in bundles.iter().enumerate() {
+            all.iter().for_each(|demand| bundle_of[*demand] = bundle);
+        }
+        let firsts = || bundles.iter().map(|bundle| &demands[bundle[0]]);
         Packer {
+            takes: firsts().flat_map(|demand| demand.takes.iter().copied()).collect(),
+            bonus: firsts().map(|demand| 1.0 + 0.15 * size(demand)).collect(),
             left: vec![0; demands.len()],
             active: Vec::new(),
             worth: dual.worth.clone(),
             size: demands.iter().map(size).collect(),
-            bound: demands.iter().map(host).collect(),
+            bound,
             ported: demands
                 .iter()
                 .map(|demand| !round.problem.classes[demand.class].ports.is_empty())
@@ -97,13 +118,16 @@ impl Packer {
             hosts: Vec::new(),
             free: Vec::new(),
             open: Vec::new(),
+            inverse: Vec::new(),
             spent: 0,
             budget: f64::INFINITY,
             cost: 0.0,
+            skip: 0,
             care: Care::Full,
             last: BTreeMap::new(),
-            bundles: bundles(&demands, &columns),
-            candidates: BTreeMap::new(),
+            bundles,
+            offers: Offers::new(&columns, &dual),
+            bundle_of,
             demands,
             columns,
             dual,
@@ -116,15 +140,16 @@ impl Packer {
         for (left, demand) in self.left.iter_mut().zip(&self.demands) {
             *left = demand.count;
         }
+        self.active = (0..self.bundles.len()).collect();
         self.care = Care::Some;
+        self.last.clear();
         let complete = self.pack(round, stop);
         self.care = Care::Full;
         complete
     }
 
-    /// Packs what is left of the demands; whether all found a node.
+    /// Packs what is left of the active bundles; whether all found a node.
     pub(super) fn pack(&mut self, round: &mut Round<'_, '_>, stop: &dyn Fn() -> bool) -> bool {
-        self.active = (0..self.bundles.len()).collect();
         self.settle();
         self.cost = 0.0;
         while let Some(head) = self.head() {
@@ -208,8 +233,9 @@ impl Packer {
             return some.find_map(|column| self.fill(round, column, head));
         }
         let mut best: Option<Fill> = None;
-        for column in self.candidates(head) {
-            if self.columns.all[column].price + self.cost > self.budget {
+        for (index, column) in self.candidates(head).into_iter().enumerate() {
+            let skipped = self.skip >> (index % 64) & 1 == 1;
+            if skipped || self.columns.all[column].price + self.cost > self.budget {
                 continue;
             }
             let Some(fill) = self.fill(round, column, head) else {
@@ -230,49 +256,34 @@ impl Packer {
         best
     }
 
-    /// Columns worth trying for a demand: in every range of prices those that give most for their money, at the prices
-    /// of the column where the demand is best off.
     fn candidates(&mut self, head: usize) -> Vec<usize> {
-        let key = (self.columns.sort[head], self.dual.best[head]);
-        if let Some(known) = self.candidates.get(&key) {
-            return known.clone();
-        }
-        let prices = self.dual.prices.get(key.1).and_then(Option::as_ref);
-        let gives = |column: usize| {
-            let it = &self.columns.all[column];
-            let value: f64 = match prices {
-                Some(prices) => prices
-                    .iter()
-                    .zip(&it.holds)
-                    .filter(|(price, _)| **price > 0.0)
-                    .map(|(price, holds)| price * holds)
-                    .sum(),
-                None => 1.0,
-            };
-            value / it.price
-        };
-        let mut ranges: BTreeMap<i64, Vec<(f64, usize)>> = BTreeMap::new();
-        for column in self.columns.served[key.0].iter() {
-            let range = self.columns.all[column].price.log2().round() as i64;
-            ranges.entry(range).or_default().push((gives(column), column));
-        }
-        let mut some = Vec::new();
-        for mut range in ranges.into_values() {
-            range.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-            some.extend(range.into_iter().take(PER_RANGE).map(|(_, column)| column));
-        }
-        self.candidates.insert(key, some.clone());
-        some
+        let bundle = self.bundle_of[head];
+        self.offers.of(
+            bundle,
+            &self.demands[head].takes,
+            self.dual.worth[head],
+            &self.columns.served[self.columns.sort[head]],
+            &self.columns,
+            &self.dual,
+        )
     }
 
     /// Opens a claim with a load; how many pods it took.
     fn buy(&mut self, round: &mut Round<'_, '_>, fill: &Fill) -> usize {
         let column = &self.columns.all[fill.column];
         let (pool, kind) = (column.pool, column.kind);
-        if !round.within_limits(pool).has(kind) {
+        if round.exceeds(pool, kind) {
             return 0;
         }
-        let place = round.blank(pool, Bits::one(round.problem.pools[pool].kinds.len(), kind));
+        let model = &round.problem.pools[pool];
+        // Where a variety of types is wanted a claim begins with all of them.
+        let varied = !model.min_values.is_empty();
+        let kinds = if varied {
+            round.within_limits(pool)
+        } else {
+            Bits::one(model.kinds.len(), kind)
+        };
+        let place = round.blank(pool, kinds);
         let mut placed = 0;
         for (demand, count) in &fill.counts {
             let it = &self.demands[*demand];
@@ -306,7 +317,7 @@ impl Packer {
             round.state.places.pop();
             round.state.slack.pop();
         } else {
-            round.widen(place);
+            round.settle(place);
             self.cost += round.price(place) as f64;
         }
         placed
@@ -352,6 +363,7 @@ impl Packer {
                 packed.extend(index.get(&(class, level, pin, weight)).map(|id| (*id, count)));
             }
             round.state.places[place].packed = packed;
+            round.settle(place);
         }
     }
 }
@@ -379,34 +391,5 @@ impl Round<'_, '_> {
     /// An empty claim of a pool that may become these kinds.
     pub(super) fn blank(&mut self, pool: usize, kinds: Bits) -> usize {
         self.add_claim(pool, kinds, Payment::Market)
-    }
-
-    /// Lets a claim become every kind that carries its load and is sold for it. Where a resource is limited, a larger kind
-    /// than the one chosen would only eat into the limit.
-    pub(super) fn widen(&mut self, place: usize) {
-        let it = &self.state.places[place];
-        let Some(pool) = it.pool else { return };
-        let model = &self.problem.pools[pool];
-        let (set, payment, weight) = (it.set, it.payment, it.weight.clone());
-        let profile = self.desk.profile(self.problem, pool, set, payment);
-        let mut kinds = self.desk.get(profile).kinds.clone();
-        let none = vec![0; self.problem.dims.len()];
-        let it = &self.state.places[place];
-        for (index, kind) in model.kinds.iter().enumerate() {
-            let holds = fits(&none, &it.total, &kind.usable);
-            let modest = kind.weight.iter().zip(&weight).all(|(one, most)| one <= most);
-            if !holds || !modest {
-                kinds.clear(index);
-            }
-        }
-        if kinds.is_empty() {
-            return;
-        }
-        let tops = high(self.problem, pool, &kinds);
-        let it = &mut self.state.places[place];
-        it.kinds = kinds;
-        it.high = tops;
-        self.state.slack[place] = slack(&self.state.places[place], self.problem);
-        self.weigh(place);
     }
 }

@@ -1,5 +1,7 @@
 //! Takes the least worthwhile nodes apart and packs their pods anew, as long as that saves money.
 
+use super::CLAIM;
+use super::absorb::absorb;
 use super::pack::Packer;
 use crate::schedule::state::{Place, Round};
 
@@ -25,15 +27,15 @@ impl Dice {
 }
 
 /// How many attempts for each claim may fail before the search ends.
-const IDLE: usize = 10;
+const IDLE: usize = 20;
 
 /// Searches for as many tries as the settings allow, or until `stop`.
 pub(super) fn search(packer: &mut Packer, round: &mut Round<'_, '_>, stop: &dyn Fn() -> bool) {
+    let effort = round.problem.settings.effort;
     let mut dice = Dice(round.problem.settings.seed.wrapping_mul(2) ^ 0x9e37_79b9_7f4a_7c15);
     let mut wastes = waste(packer, round);
-    packer.spent = 0;
     let (mut step, mut idle) = (0, 0);
-    while packer.spent < round.problem.settings.effort && !wastes.is_empty() && !stop() {
+    while packer.spent < effort && !wastes.is_empty() && !stop() {
         // Where nothing is wasted, or nothing helped for long, there is nothing to be had.
         let wasted: f64 = wastes.iter().map(|(waste, _)| waste.max(0.0)).sum();
         if wasted < packer.dual.bound * 0.001 || idle > IDLE + IDLE * wastes.len() {
@@ -43,15 +45,23 @@ pub(super) fn search(packer: &mut Packer, round: &mut Round<'_, '_>, stop: &dyn 
         let victims = victims(&wastes, round, &mut dice);
         packer.spent += 1;
         step += 1;
-        if let Some(base) = attempt(packer, round, &victims, step, &mut dice) {
-            wastes.retain(|(_, place)| !victims.contains(place));
-            for place in base..round.state.places.len() {
-                let new = (waste_of(packer, round, place), place);
-                let at = wastes.partition_point(|known| known.0 > new.0);
-                wastes.insert(at, new);
-            }
-            idle = 0;
+        let Some(changed) = attempt(packer, round, &victims, step, &mut dice) else {
+            continue;
+        };
+        wastes.retain(|(_, place)| !victims.contains(place) && !changed.contains(place));
+        for place in changed {
+            let new = (waste_of(packer, round, place), place);
+            let at = wastes.partition_point(|known| known.0 > new.0);
+            wastes.insert(at, new);
         }
+        idle = 0;
+    }
+}
+
+impl Round<'_, '_> {
+    /// What some claims count together.
+    fn total_of(&mut self, places: &[usize]) -> u64 {
+        places.iter().map(|place| self.price(*place) + CLAIM).sum()
     }
 }
 
@@ -78,7 +88,7 @@ fn waste_of(packer: &Packer, round: &mut Round<'_, '_>, place: usize) -> f64 {
     price - worth
 }
 
-/// A few claims, wasteful ones sooner than others.
+/// A few claims, wasteful ones sooner than others; all of one pool, and of labels that one claim could have.
 fn victims(wastes: &[(f64, usize)], round: &Round<'_, '_>, dice: &mut Dice) -> Vec<usize> {
     let mut chosen: Vec<usize> = Vec::new();
     let count = 2 + dice.below(5);
@@ -90,8 +100,11 @@ fn victims(wastes: &[(f64, usize)], round: &Round<'_, '_>, dice: &mut Dice) -> V
         let part = dice.part();
         let at = (part * part * wastes.len() as f64) as usize;
         let place = wastes[at.min(wastes.len() - 1)].1;
-        let same = |other: &usize| round.state.places[*other].pool == round.state.places[place].pool;
-        if !chosen.contains(&place) && chosen.first().is_none_or(same) {
+        let near = |first: &usize| {
+            let (one, two) = (&round.state.places[*first], &round.state.places[place]);
+            one.pool == two.pool && round.desk.sets.clash(one.set, two.set).is_none()
+        };
+        if !chosen.contains(&place) && chosen.first().is_none_or(near) {
             chosen.push(place);
         }
     }
@@ -99,49 +112,61 @@ fn victims(wastes: &[(f64, usize)], round: &Round<'_, '_>, dice: &mut Dice) -> V
     chosen
 }
 
-/// Packs the pods of `victims` anew. Where that is better it is kept: the new claims start at the number that is returned,
-/// and the victims stay as claims without pods.
+/// Packs the pods of `victims` anew, some of them where others leave room. Where that costs less it is kept: the claims that
+/// are new or have further pods are returned, and the victims stay as claims without pods.
 fn attempt(
     packer: &mut Packer,
     round: &mut Round<'_, '_>,
     victims: &[usize],
     step: u64,
     dice: &mut Dice,
-) -> Option<usize> {
-    let before: u64 = victims.iter().map(|place| round.price(*place)).sum();
+) -> Option<Vec<usize>> {
+    let before = round.total_of(victims);
     let mut gone: Vec<Place> = Vec::with_capacity(victims.len());
+    packer.active.clear();
     for place in victims {
         let it = round.vacate(*place);
         for (demand, count) in &it.packed {
             packer.left[*demand] += count;
+            packer.active.push(packer.bundle_of[*demand]);
         }
         gone.push(it);
     }
+    packer.active.sort_unstable();
+    packer.active.dedup();
     let base = round.state.places.len();
+    let touched = absorb(packer, round, &gone, dice.below(base));
     let blur = if step.is_multiple_of(4) { 0.0 } else { 0.3 };
-    for bundle in 0..packer.bundles.len() {
+    for bundle in &packer.active {
         let factor = 1.0 + blur * (dice.part() - 0.5);
-        for demand in &packer.bundles[bundle] {
+        for demand in &packer.bundles[*bundle] {
             packer.worth[*demand] = packer.dual.worth[*demand] * factor;
         }
     }
+    // A part of the candidates is enough, and not always the same one.
+    packer.skip = if step.is_multiple_of(4) {
+        0
+    } else {
+        (dice.next() & dice.next()) | (dice.next() & dice.next())
+    };
     packer.budget = before as f64;
     let complete = packer.pack(round, &|| false);
     packer.budget = f64::INFINITY;
-    let mut after = 0u64;
-    for place in base..round.state.places.len() {
-        after += round.price(place);
-    }
-    let fewer = round.state.places.len() - base < victims.len();
-    if complete && (after < before || (after == before && fewer)) {
-        return Some(base);
+    packer.skip = 0;
+    let new: Vec<usize> = (base..round.state.places.len()).collect();
+    let after = round.total_of(&new);
+    if complete && after < before {
+        return Some(touched.into_iter().map(|(place, _)| place).chain(new).collect());
     }
     while round.state.places.len() > base {
         round.close(round.state.places.len() - 1);
     }
-    packer.left.iter_mut().for_each(|left| *left = 0);
-    for (place, it) in victims.iter().zip(gone) {
-        round.restore(*place, it);
+    for (demand, _) in gone.iter().flat_map(|it| &it.packed) {
+        packer.left[*demand] = 0;
+    }
+    for (place, it) in touched.into_iter().chain(victims.iter().copied().zip(gone)) {
+        round.vacate(place);
+        round.restore(place, it);
     }
     None
 }

@@ -285,7 +285,8 @@ fn loaded(total: &[i64], requests: &[i64], count: usize) -> Vec<i64> {
         .collect()
 }
 
-fn holds(load: &[i64], usable: &[i64]) -> bool {
+/// Whether a load fits.
+pub(in crate::schedule) fn holds(load: &[i64], usable: &[i64]) -> bool {
     load.iter()
         .zip(usable)
         .all(|(load, usable)| *load <= 0 || load <= usable)

@@ -101,20 +101,23 @@ impl Round<'_, '_> {
 
     /// The kinds of a pool of which one more node exceeds no limit.
     pub(in crate::schedule) fn within_limits(&self, pool: usize) -> Bits {
-        let model = &self.problem.pools[pool];
-        let mut kinds = Bits::all(model.kinds.len());
-        for (index, kind) in model.kinds.iter().enumerate() {
-            let exceeds = model
-                .limits
-                .iter()
-                .zip(&kind.weight)
-                .zip(&self.state.used[pool])
-                .any(|(((_, bound, _), weight), used)| *weight > 0 && used.saturating_add(*weight) > *bound);
-            if exceeds {
-                kinds.clear(index);
-            }
-        }
+        let count = self.problem.pools[pool].kinds.len();
+        let mut kinds = Bits::all(count);
+        (0..count)
+            .filter(|kind| self.exceeds(pool, *kind))
+            .for_each(|kind| kinds.clear(kind));
         kinds
+    }
+
+    /// Whether one more node of a kind exceeds a limit of its pool.
+    pub(in crate::schedule) fn exceeds(&self, pool: usize, kind: usize) -> bool {
+        let model = &self.problem.pools[pool];
+        model
+            .limits
+            .iter()
+            .zip(&model.kinds[kind].weight)
+            .zip(&self.state.used[pool])
+            .any(|(((_, bound, _), weight), used)| *weight > 0 && used.saturating_add(*weight) > *bound)
     }
 
     /// Keeps the pool's books after a claim's kinds have become fewer: it takes what the largest of them would.
