@@ -5,6 +5,7 @@
 
 mod arguments;
 mod explain;
+mod input;
 mod migrate;
 mod output;
 mod quickstart;

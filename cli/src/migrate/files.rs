@@ -1,11 +1,11 @@
 //! Files and standard input: texts in, what they hold out.
 
-use std::fs;
-use std::io::{self, Read as _};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context as _, Result, bail};
 use serde_json::Value as Json;
+
+use crate::input::text;
 
 /// A document with the name of the file it is in.
 pub(super) struct Document {
@@ -30,19 +30,6 @@ pub(super) fn read(files: &[PathBuf]) -> Result<Vec<Document>> {
         }
     }
     Ok(found)
-}
-
-fn text(file: &Path) -> Result<(String, String)> {
-    if file == Path::new("-") {
-        let mut text = String::new();
-        io::stdin()
-            .lock()
-            .read_to_string(&mut text)
-            .context("standard input cannot be read")?;
-        return Ok(("standard input".to_owned(), text));
-    }
-    let text = fs::read_to_string(file).with_context(|| format!("{} cannot be read", file.display()))?;
-    Ok((file.display().to_string(), text))
 }
 
 /// The documents of a text: JSON, or YAML with any number of documents.

@@ -1,11 +1,11 @@
 //! Files and standard input.
 
-use std::fs;
-use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 use joiner_map::{Objects, read};
+
+use crate::input::text;
 
 /// The objects of all files; standard input for `-`, and where no file is named.
 pub(crate) fn from_files(files: &[PathBuf]) -> Result<Objects> {
@@ -28,17 +28,4 @@ pub(crate) fn read_pools(file: &Path) -> Result<Objects> {
         bail!("--pool-file: there is no NodePool in {name}");
     }
     Ok(objects)
-}
-
-fn text(file: &Path) -> Result<(String, String)> {
-    if file == Path::new("-") {
-        let mut text = String::new();
-        io::stdin()
-            .lock()
-            .read_to_string(&mut text)
-            .context("standard input cannot be read")?;
-        return Ok(("standard input".to_owned(), text));
-    }
-    let text = fs::read_to_string(file).with_context(|| format!("{} cannot be read", file.display()))?;
-    Ok((file.display().to_string(), text))
 }

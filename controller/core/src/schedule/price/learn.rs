@@ -11,6 +11,7 @@ const STEP: f64 = 0.6;
 
 /// Packs every demand, which must have been lifted; whether all found a node. Of several tries the cheapest stays.
 pub(super) fn pack_often(packer: &mut Packer, round: &mut Round<'_, '_>, stop: &dyn Fn() -> bool) -> bool {
+    let lifted = round.state.clone();
     let mut best = None;
     for pass in 0..PASSES {
         let complete = packer.pack_all(round, stop);
@@ -24,9 +25,7 @@ pub(super) fn pack_often(packer: &mut Packer, round: &mut Round<'_, '_>, stop: &
             break;
         }
         learn(packer, round);
-        let demands = std::mem::take(&mut packer.demands);
-        round.lift(&demands);
-        packer.demands = demands;
+        round.state = lifted.clone();
     }
     packer.worth.clone_from(&packer.dual.worth);
     packer.left.iter_mut().for_each(|left| *left = 0);
