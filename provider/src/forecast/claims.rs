@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use joiner_api::{EC2NodeClass, NodeClaim, NodePool};
 use joiner_core::conditions::DRIFTED;
 use joiner_core::disrupt::drift::{Class, Machine, Reason, drift_of};
-use joiner_core::snapshot::{Claim, Pool};
+use joiner_core::snapshot::{Claim, Pool, PoolHash};
 use joiner_map::drift;
 use serde_json::{Map, Value as Json, json};
 use std::sync::Arc;
@@ -143,12 +143,14 @@ fn compared(subject: Subject, object: &Json) -> Option<(Pool, Option<Class>)> {
                 security_groups: Vec::new(),
                 ..class
             };
-            Some((joiner_map::pool(&any_pool()?), Some(unknown)))
+            let mut pool = joiner_map::pool(&any_pool()?);
+            pool.hash = PoolHash::default();
+            Some((pool, Some(unknown)))
         }
     }
 }
 
-/// A pool from which no node differs.
+/// A pool from which no node differs, once its hash is taken away.
 fn any_pool() -> Option<NodePool> {
     let reference = json!({ "group": "karpenter.k8s.aws", "kind": "EC2NodeClass", "name": "any" });
     typed(&json!({
@@ -211,5 +213,47 @@ impl Outlook {
             Field::Known(count) => Field::Known(count),
             Field::Null | Field::Unknown => Field::Known(0),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nodes_of_a_class_are_outdated_by_the_class_alone() {
+        let class = |family: &str| {
+            json!({
+                "apiVersion": "karpenter.k8s.aws/v1", "kind": "EC2NodeClass", "metadata": { "name": "c" },
+                "spec": {
+                    "amiFamily": family, "role": "nodes",
+                    "amiSelectorTerms": [{ "id": "ami-12345678" }], "subnetSelectorTerms": [{ "id": "subnet-12345678" }],
+                    "securityGroupSelectorTerms": [{ "id": "sg-12345678" }],
+                },
+            })
+        };
+        let hash = |class: &Json| -> PoolHash { drift::class(&typed(class).expect("a class")).hash };
+        let PoolHash { value, version } = hash(&class("AL2023"));
+        let claim = json!({
+            "apiVersion": "karpenter.sh/v1", "kind": "NodeClaim",
+            "metadata": {
+                "name": "n", "uid": "u", "creationTimestamp": "2026-01-01T00:00:00Z",
+                "labels": { "karpenter.sh/nodepool": "p", "karpenter.k8s.aws/ec2nodeclass": "c" },
+                "annotations": {
+                    "karpenter.sh/nodepool-hash": "1", "karpenter.sh/nodepool-hash-version": &*version,
+                    "karpenter.k8s.aws/ec2nodeclass-hash": &*value, "karpenter.k8s.aws/ec2nodeclass-hash-version": &*version,
+                },
+            },
+            "spec": {
+                "nodeClassRef": { "group": "karpenter.k8s.aws", "kind": "EC2NodeClass", "name": "c" }, "requirements": [],
+            },
+            "status": { "conditions": [{
+                "type": "Launched", "status": "True", "reason": "Launched", "message": "",
+                "lastTransitionTime": "2026-01-01T00:00:00Z",
+            }] },
+        });
+        let claims = [claim];
+        assert_eq!(outdated(Subject::Class, &class("AL2023"), &claims), Some(0));
+        assert_eq!(outdated(Subject::Class, &class("Custom"), &claims), Some(1));
     }
 }
