@@ -56,28 +56,13 @@ pub(super) async fn selectors(
 async fn of_images(aws: &Aws, cluster: &Cluster, spec: &EC2NodeClassSpec) -> Result<Json, Error> {
     let version = cluster.version().await.unwrap_or_default();
     let found = images(aws, spec, &version, Timestamp::now()).await?.found;
-    let status: Vec<Ami> = found
-        .into_iter()
-        .map(|it| Ami {
-            deprecated: it.deprecated.then_some(true),
-            id: it.id,
-            name: (!it.name.is_empty()).then_some(it.name),
-            requirements: it.requirements,
-        })
-        .collect();
+    let status: Vec<Ami> = found.into_iter().map(Ami::from).collect();
     Ok(json!(status))
 }
 
 async fn of_subnets(aws: &Aws, spec: &EC2NodeClassSpec) -> Result<Json, Error> {
     let found = subnets(aws, &spec.subnet_selector_terms).await?.found;
-    let status: Vec<Subnet> = found
-        .into_iter()
-        .map(|it| Subnet {
-            id: it.id,
-            zone: it.zone,
-            zone_id: (!it.zone_id.is_empty()).then_some(it.zone_id),
-        })
-        .collect();
+    let status: Vec<Subnet> = found.into_iter().map(Subnet::from).collect();
     Ok(json!(status))
 }
 
@@ -85,12 +70,6 @@ async fn of_groups(aws: &Aws, spec: &EC2NodeClassSpec) -> Result<Json, Error> {
     let found = security_groups(aws, &spec.security_group_selector_terms)
         .await?
         .found;
-    let status: Vec<SecurityGroup> = found
-        .into_iter()
-        .map(|it| SecurityGroup {
-            id: it.id,
-            name: (!it.name.is_empty()).then_some(it.name),
-        })
-        .collect();
+    let status: Vec<SecurityGroup> = found.into_iter().map(SecurityGroup::from).collect();
     Ok(json!(status))
 }

@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value as Json, json};
 
-use super::{Pool, tags};
+use super::{Pool, tags, words};
 use crate::migrate::manifest;
 use crate::migrate::piece::{Fields, Piece, put, says_something};
 
@@ -282,13 +282,4 @@ fn family_of(user_data: &str) -> &'static str {
     } else {
         "AL2023"
     }
-}
-
-fn words(list: Option<Json>) -> Vec<String> {
-    let list = list.unwrap_or_default();
-    list.as_array()
-        .into_iter()
-        .flatten()
-        .filter_map(|item| item.as_str().map(str::to_owned))
-        .collect()
 }

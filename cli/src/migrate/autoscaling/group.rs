@@ -1,6 +1,6 @@
 //! An Auto Scaling group.
 
-use serde_json::{Map, Value as Json, json};
+use serde_json::{Map, Value as Json};
 
 use super::templates::Templates;
 use super::{Pool, capacity, class, tags};
@@ -57,14 +57,7 @@ pub(super) fn convert(file: &str, group: Json, templates: &Templates, cluster: O
     let specification = launch
         .take("LaunchTemplateSpecification")
         .or_else(|| fields.take("LaunchTemplate"));
-    let data = match specification {
-        Some(specification) => templates.find(&specification).unwrap_or_else(|missing| {
-            pool.remarks.push(missing);
-            json!({})
-        }),
-        None => json!({}),
-    };
-    let mut data = Fields::of("LaunchTemplateData", Some(data));
+    let mut data = templates.data(specification, &mut pool.remarks);
     let own = data.text("InstanceType");
     let market = data.take("InstanceMarketOptions");
     if is_mixed {

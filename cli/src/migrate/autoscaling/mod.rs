@@ -128,6 +128,16 @@ impl Pool {
     }
 }
 
+/// The texts of a list.
+fn words(list: Option<Json>) -> Vec<String> {
+    let list = list.unwrap_or_default();
+    list.as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|item| item.as_str().map(str::to_owned))
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value as Json, json};
 
 use super::templates::Templates;
-use super::{Pool, capacity, class, tags};
+use super::{Pool, capacity, class, tags, words};
 use crate::migrate::names::object_name;
 use crate::migrate::piece::{Fields, Harvest};
 
@@ -56,22 +56,9 @@ pub(super) fn convert(file: &str, group: Json, templates: &Templates, cluster: O
     }
     let specification = fields.take("launchTemplate");
     let is_plain = specification.is_none();
-    let data = match specification {
-        Some(specification) => templates.find(&specification).unwrap_or_else(|missing| {
-            pool.remarks.push(missing);
-            json!({})
-        }),
-        None => json!({}),
-    };
-    let mut data = Fields::of("LaunchTemplateData", Some(data));
+    let mut data = templates.data(specification, &mut pool.remarks);
     let own = data.text("InstanceType");
-    let listed = fields.take("instanceTypes").unwrap_or_default();
-    let mut types: Vec<String> = listed
-        .as_array()
-        .into_iter()
-        .flatten()
-        .filter_map(|name| name.as_str().map(str::to_owned))
-        .collect();
+    let mut types = words(fields.take("instanceTypes"));
     if types.is_empty() {
         types.extend(own);
     }
@@ -79,7 +66,7 @@ pub(super) fn convert(file: &str, group: Json, templates: &Templates, cluster: O
     let spot = fields.text("capacityType").as_deref() == Some("SPOT");
     capacity::capacity_types(&mut pool, &[if spot { "spot" } else { "on-demand" }]);
     let mut parts = class::Parts {
-        subnets: strings(fields.take("subnets")),
+        subnets: words(fields.take("subnets")),
         cluster,
         role: fields
             .text("nodeRole")
@@ -146,15 +133,6 @@ fn taint(taint: &Json) -> Json {
         new["value"] = json!(value);
     }
     new
-}
-
-fn strings(list: Option<Json>) -> Vec<String> {
-    let list = list.unwrap_or_default();
-    list.as_array()
-        .into_iter()
-        .flatten()
-        .filter_map(|item| item.as_str().map(str::to_owned))
-        .collect()
 }
 
 fn instance_tags(tags: Option<Json>) -> Map<String, Json> {

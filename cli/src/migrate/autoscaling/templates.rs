@@ -2,6 +2,8 @@
 
 use serde_json::Value as Json;
 
+use crate::migrate::piece::Fields;
+
 /// The versions that were read.
 #[derive(Debug, Default)]
 pub(super) struct Templates {
@@ -14,8 +16,18 @@ impl Templates {
         self.versions.extend(versions);
     }
 
+    /// The data of the version that a specification names; none without one, and where it was not read, of which a remark tells.
+    pub(super) fn data(&self, specification: Option<Json>, remarks: &mut Vec<String>) -> Fields {
+        let found = specification.and_then(|specification| {
+            self.find(&specification)
+                .map_err(|missing| remarks.push(missing))
+                .ok()
+        });
+        Fields::of("LaunchTemplateData", found)
+    }
+
     /// The data of the version that a specification names; otherwise what to do about it.
-    pub(super) fn find(&self, specification: &Json) -> Result<Json, String> {
+    fn find(&self, specification: &Json) -> Result<Json, String> {
         let word = |lower: &str, upper: &str| {
             let found = &specification[upper];
             found

@@ -11,7 +11,7 @@ use crate::node_class::alias;
 use aws_sdk_ec2::types as ec2;
 use jiff::Timestamp;
 use joiner_api::labels::{ARCH, INSTANCE_ACCELERATOR_COUNT, INSTANCE_GPU_COUNT};
-use joiner_api::{AmiFamily, AmiSelectorTerm, EC2NodeClassSpec, Operator, SelectorRequirement};
+use joiner_api::{Ami, AmiFamily, AmiSelectorTerm, EC2NodeClassSpec, Operator, SelectorRequirement};
 use std::collections::BTreeMap;
 
 const DESCRIBE: &str = "ec2:DescribeImages";
@@ -30,6 +30,18 @@ pub struct FoundImage {
     pub created: Option<Timestamp>,
     /// What an instance type must be: architecture, and for an EKS image the devices it is made for.
     pub requirements: Vec<SelectorRequirement>,
+}
+
+/// As a class' status has it.
+impl From<FoundImage> for Ami {
+    fn from(it: FoundImage) -> Self {
+        Self {
+            deprecated: it.deprecated.then_some(true),
+            id: it.id,
+            name: (!it.name.is_empty()).then_some(it.name),
+            requirements: it.requirements,
+        }
+    }
 }
 
 /// Which devices an EKS image drives.

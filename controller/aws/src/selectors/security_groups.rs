@@ -8,7 +8,7 @@ use crate::error::{Error, Named};
 use crate::instances::{filter, from_ec2_tags};
 use crate::tags::Tags;
 use aws_sdk_ec2::types as ec2;
-use joiner_api::SecurityGroupSelectorTerm;
+use joiner_api::{SecurityGroup, SecurityGroupSelectorTerm};
 
 const DESCRIBE: &str = "ec2:DescribeSecurityGroups";
 
@@ -23,6 +23,16 @@ pub struct FoundGroup {
     pub vpc_id: String,
     /// Its tags.
     pub tags: Tags,
+}
+
+/// As a class' status has it.
+impl From<FoundGroup> for SecurityGroup {
+    fn from(it: FoundGroup) -> Self {
+        Self {
+            id: it.id,
+            name: (!it.name.is_empty()).then_some(it.name),
+        }
+    }
 }
 
 /// What the terms find, by id.

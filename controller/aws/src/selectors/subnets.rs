@@ -8,7 +8,7 @@ use crate::error::{Error, Named};
 use crate::instances::{filter, from_ec2_tags};
 use crate::tags::Tags;
 use aws_sdk_ec2::types as ec2;
-use joiner_api::SubnetSelectorTerm;
+use joiner_api::{Subnet, SubnetSelectorTerm};
 
 const DESCRIBE: &str = "ec2:DescribeSubnets";
 
@@ -27,6 +27,17 @@ pub struct FoundSubnet {
     pub free_addresses: u32,
     /// Its tags.
     pub tags: Tags,
+}
+
+/// As a class' status has it.
+impl From<FoundSubnet> for Subnet {
+    fn from(it: FoundSubnet) -> Self {
+        Self {
+            id: it.id,
+            zone: it.zone,
+            zone_id: (!it.zone_id.is_empty()).then_some(it.zone_id),
+        }
+    }
 }
 
 /// What the terms find, most free addresses first, then by id.

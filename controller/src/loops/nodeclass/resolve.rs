@@ -30,14 +30,7 @@ pub(super) async fn status(
     let mut said = Vec::new();
     if let Some(found) = looked_up(kinds::SUBNETS_READY, "SubnetsNotFound", subnets, &mut said)? {
         act.cloud.launcher.count_addresses(&found);
-        status.subnets = found
-            .into_iter()
-            .map(|it| Subnet {
-                id: it.id,
-                zone: it.zone,
-                zone_id: (!it.zone_id.is_empty()).then_some(it.zone_id),
-            })
-            .collect();
+        status.subnets = found.into_iter().map(Subnet::from).collect();
     }
     if let Some(found) = looked_up(
         kinds::SECURITY_GROUPS_READY,
@@ -45,22 +38,10 @@ pub(super) async fn status(
         groups,
         &mut said,
     )? {
-        let group = |it: selectors::FoundGroup| SecurityGroup {
-            id: it.id,
-            name: (!it.name.is_empty()).then_some(it.name),
-        };
-        status.security_groups = found.into_iter().map(group).collect();
+        status.security_groups = found.into_iter().map(SecurityGroup::from).collect();
     }
     if let Some(found) = looked_up(kinds::AMIS_READY, "AMINotFound", images, &mut said)? {
-        status.amis = found
-            .into_iter()
-            .map(|it| Ami {
-                deprecated: it.deprecated.then_some(true),
-                id: it.id,
-                name: (!it.name.is_empty()).then_some(it.name),
-                requirements: it.requirements,
-            })
-            .collect();
+        status.amis = found.into_iter().map(Ami::from).collect();
     }
     match profile {
         Ok(name) => {
