@@ -47,6 +47,10 @@ quickstart-destroy: tools ## Destroy the quickstart and prove that nothing is le
 # tests bound themselves.
 TEST_THREADS = $(shell echo $$(( $$(nproc) * 2 )))
 
+# What random tests try is the same in every run, so that a change is judged by what it changes; `make explore` tries what
+# was not tried before.
+SEED := 20261130
+
 .PHONY: test
 test: lint ## Everything: fmt, clippy, deny, unit, CRD and end-to-end tests.
 	@echo "==> building every program"
@@ -57,10 +61,16 @@ test: lint ## Everything: fmt, clippy, deny, unit, CRD and end-to-end tests.
 	@python=$$($(TARGET)/debug/joiner sandbox tools --python); \
 	  cd sandbox/aws && PYTHONDONTWRITEBYTECODE=1 $$python -m pytest -q -p no:cacheprovider
 	@echo "==> tests of every package, and end to end with both cores"
-	JOINER_BINARIES=$(abspath $(TARGET)/debug) RUST_TEST_THREADS=$(TEST_THREADS) \
+	JOINER_BINARIES=$(abspath $(TARGET)/debug) RUST_TEST_THREADS=$(TEST_THREADS) PROPTEST_RNG_SEED=$(SEED) \
 	  $(CARGO) test --workspace --locked --no-fail-fast --tests
 	@echo "==> examples in the documentation"
 	@$(CARGO) test --workspace --locked --doc
+
+CASES ?= 20000
+
+.PHONY: explore
+explore: rust ## Scheduling, drift and lower bound on clusters made up at random, CASES of each law (some minutes).
+	PROPTEST_CASES=$(CASES) $(CARGO) test -p joiner-core --locked --test it -- laws:: bounds:: drifting::
 
 BENCH ?= full
 PEER := tests/peers/schedule

@@ -62,6 +62,7 @@ pub(super) fn all(
             "-mod=readonly",
             "-trimpath",
             "-buildvcs=false",
+            catalogue::COMPILER_FLAGS,
             "-ldflags",
             &catalogue::linker_flags(),
             "-o",
@@ -70,6 +71,8 @@ pub(super) fn all(
         .args(tools.iter().map(|tool| tool.package))
         .current_dir(&source)
         .env("GOFLAGS", "")
+        // The compiler's own memory: collected seldom, a sixth of its time is saved.
+        .env("GOGC", "400")
         .env("GOWORK", "off");
     thread::scope(|scope| {
         let build = scope.spawn(|| run(&mut command, STEP, progress));

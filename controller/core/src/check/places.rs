@@ -1,11 +1,12 @@
 //! Where everybody is once the schedule is carried out.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::Pods;
 use crate::catalogue::Catalogue;
 use crate::launch;
+use crate::requirements::Requirements;
 use crate::schedule::{NewClaim, Schedule};
 use crate::snapshot::{Pod, PodSelector, Snapshot};
 use crate::taints::Taint;
@@ -17,6 +18,8 @@ pub(super) struct Place<'a> {
     pub(super) name: String,
     /// The labels that are certain.
     pub(super) labels: Labels,
+    /// Keys of labels whose values depend on what will be bought.
+    pub(super) open: Arc<BTreeSet<Text>>,
     pub(super) taints: Vec<Taint>,
     /// Who, by number, and whether the schedule put it there.
     pub(super) pods: Vec<(&'a Pod, usize, bool)>,
@@ -89,26 +92,28 @@ impl<'a> Everybody<'a> {
             places.push(Place {
                 name: format!("place {}", node.name()),
                 labels: node.requirements().labels(),
+                open: Arc::default(),
                 taints: node.taints(),
                 pods: all,
             });
         }
-        let mut known: BTreeMap<(&Text, usize, &crate::requirements::Requirements), Labels> = BTreeMap::new();
+        let mut known: BTreeMap<(&Text, usize, &Requirements), Outcome> = BTreeMap::new();
         for (index, claim) in schedule.new_claims.iter().enumerate() {
             let key = (
                 &claim.pool,
                 Arc::as_ptr(&claim.instance_types).addr(),
                 &claim.requirements,
             );
-            let mut labels = known
+            let Outcome { mut labels, open } = known
                 .entry(key)
-                .or_insert_with(|| certain(claim, catalogue))
+                .or_insert_with(|| outcome(claim, catalogue))
                 .clone();
             labels.extend(claim.labels.clone());
             let placed = claim.pods.iter().filter_map(|key| pods.get(key));
             places.push(Place {
                 name: format!("new claim {index} of {}", claim.pool),
                 labels,
+                open,
                 taints: claim.taints.clone(),
                 pods: placed.map(|pod| (*pod, number(pod), true)).collect(),
             });
@@ -117,21 +122,50 @@ impl<'a> Everybody<'a> {
     }
 }
 
-/// The labels that whatever is bought for a claim has.
-fn certain(claim: &NewClaim, catalogue: &Catalogue) -> Labels {
+/// What is known of the labels of whatever is bought for a claim.
+#[derive(Clone)]
+struct Outcome {
+    /// Those that all of it has.
+    labels: Labels,
+    /// Keys of those that differ.
+    open: Arc<BTreeSet<Text>>,
+}
+
+fn outcome(claim: &NewClaim, catalogue: &Catalogue) -> Outcome {
     let types = claim
         .instance_types
         .iter()
         .filter_map(|name| catalogue.find(&claim.pool, name));
-    let bought = types.flat_map(|it| {
+    let mut bought = types.clone().flat_map(|it| {
         it.offerings_for(&claim.requirements)
             .map(move |offering| launch::labels(it, offering))
     });
-    let common = bought.reduce(|mut all, labels| {
-        all.retain(|key, value| labels.get(key) == Some(value));
-        all
-    });
+    // What leaves a choice is decided with the purchase.
+    let choices = types
+        .clone()
+        .map(|it| &it.requirements)
+        .chain([&claim.requirements]);
+    let mut open: BTreeSet<Text> = choices
+        .flat_map(Requirements::iter)
+        .filter(|requirement| requirement.single().is_none() && !requirement.values().is_empty())
+        .map(|requirement| requirement.key().clone())
+        .collect();
+    let mut common = bought.next().unwrap_or_default();
+    for labels in bought {
+        open.extend(labels.keys().filter(|key| !common.contains_key(*key)).cloned());
+        common.retain(|key, value| {
+            let same = labels.get(key) == Some(value);
+            if !same {
+                open.insert(key.clone());
+            }
+            same
+        });
+    }
     let mut labels = claim.requirements.labels();
-    labels.extend(common.unwrap_or_default());
-    labels
+    labels.extend(common);
+    open.retain(|key| !labels.contains_key(key));
+    Outcome {
+        labels,
+        open: open.into(),
+    }
 }

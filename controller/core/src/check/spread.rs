@@ -1,6 +1,7 @@
 //! Topology spread. Pods come one after the other, in an order that nobody knows; what is judged is whether there is an
 //! order in which every pod was within its skew: at the last moment the least crowded place has at most what it has in
-//! the end, and the pod's own place at least what was there before and what came by the same rule.
+//! the end, and the pod's own place at least what was there before and what came by the same rule. A claim that may become
+//! a node that the rule looks at, or one that it does not, counts where that helps.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -47,7 +48,8 @@ impl<'a> Filter<'a> {
         }
     }
 
-    fn sees(&self, place: &Place<'_>) -> bool {
+    /// Whether a place is one of those that count; none where that depends on what will be bought.
+    fn sees(&self, place: &Place<'_>) -> Option<bool> {
         let label = |key: &str| place.labels.get(key).map(|value| &**value);
         let bears = |tolerations: &[crate::taints::Toleration]| {
             let placement = Placement {
@@ -56,11 +58,25 @@ impl<'a> Filter<'a> {
             };
             taints_suit(&placement, &place.taints)
         };
-        self.affinity
-            .as_ref()
-            .is_none_or(|placement| labels_suit(placement, &label))
-            && self.taints.is_none_or(bears)
+        if !self.taints.is_none_or(bears) {
+            return Some(false);
+        }
+        match &self.affinity {
+            None => Some(true),
+            Some(placement) if asks_for(placement, &place.open) => None,
+            Some(placement) => Some(labels_suit(placement, &label)),
+        }
     }
+}
+
+/// Whether a placement looks at one of these labels.
+fn asks_for(placement: &Placement, keys: &BTreeSet<Text>) -> bool {
+    let mut selector = placement.node_selector.keys();
+    let terms = placement.node_affinity.iter().flatten();
+    let mut wishes = terms.flat_map(|term| term.expressions.iter());
+    !keys.is_empty()
+        && (selector.any(|key| keys.contains(&crate::well_known::normalise(key.clone())))
+            || wishes.any(|wish| keys.contains(wish.key())))
 }
 
 fn required(placement: &Placement) -> impl Iterator<Item = &Spread> {
@@ -91,6 +107,7 @@ fn judge(
     let meant = everybody.meant(&spread.selector, Some(std::slice::from_ref(namespace)));
     let mut counts: BTreeMap<&str, Count> = BTreeMap::new();
     let mut uncertain = 0;
+    let mut perhaps: BTreeMap<&str, usize> = BTreeMap::new();
     for place in &everybody.places {
         let owners = |pod: &Pod| {
             pod.key.namespace == *namespace
@@ -106,8 +123,16 @@ fn judge(
                 .count();
             continue;
         };
-        if !filter.sees(place) {
-            continue;
+        match filter.sees(place) {
+            Some(true) => {}
+            Some(false) => continue,
+            // Whoever came by the rule is on a node that it looks at.
+            None if place.pods.iter().any(|(pod, _, new)| *new && owners(pod)) => {}
+            None => {
+                let here = place.pods.iter().filter(|(pod, who, _)| counted(pod, *who));
+                *perhaps.entry(value).or_default() += here.count();
+                continue;
+            }
         }
         let count = counts.entry(value).or_default();
         for (pod, who, is_new) in &place.pods {
@@ -119,6 +144,11 @@ fn judge(
                 count.all += 1;
                 count.at_least += usize::from(!*is_new || owner);
             }
+        }
+    }
+    for (value, more) in perhaps {
+        if let Some(count) = counts.get_mut(value) {
+            count.all += more;
         }
     }
     let enough = spread

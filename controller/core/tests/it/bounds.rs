@@ -197,8 +197,6 @@ fn decided(world: &mut World, packing: Packing) -> Schedule {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(160))]
-
     #[test]
     fn nothing_costs_less_than_the_bound(
         shapes in prop::collection::vec(shape(), 1..7),

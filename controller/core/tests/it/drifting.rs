@@ -630,8 +630,6 @@ fn pods_of(snapshot: &Snapshot) -> BTreeSet<PodKey> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
-
     /// Only what has drifted goes, no more than the budget allows, every pod of it has one place, and nothing is bought for nobody.
     #[test]
     fn every_roll_keeps_the_rules(shape in some_roll()) {

@@ -274,8 +274,6 @@ fn renamed(mut place: Node, index: usize) -> Node {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(96))]
-
     /// The audit, limits and census among it, finds nothing.
     #[test]
     fn every_schedule_passes_the_audit(world in some_world()) {

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use joiner_core::requirements::Requirement;
 use joiner_core::schedule::Schedule;
 use joiner_core::snapshot::{
-    DefaultSpread, InclusionPolicy, Node, Pod, PodKey, PodSelector, PodTerm, Pool, Spread, Strength, Workload,
+    DefaultSpread, HostPort, InclusionPolicy, Node, NodeTerm, Pod, PodKey, PodSelector, PodTerm, Pool,
+    Spread, Strength, Workload,
 };
 use joiner_core::text::labels;
 
@@ -429,4 +430,46 @@ fn a_wish_that_fails_costs_claims_no_kinds() {
     world.snapshot.settings.strategy = joiner_core::snapshot::Strategy::FirstFit;
     let decided = world.schedule();
     assert_eq!(decided.new_claims.len(), 1, "{}", summary(&decided));
+}
+
+/// Which tenancy and how many CPUs a node has is known once it is bought, so a claim of pods that count, but are not
+/// spread themselves, may or may not be one of the nodes that the spread of the others looks at. All want the same port: no
+/// two share a node.
+#[test]
+fn a_claim_may_become_a_node_that_a_spread_looks_at() {
+    let wishes = [
+        Requirement::is("karpenter.k8s.aws/instance-tenancy", "default"),
+        Requirement::parse("karpenter.k8s.aws/instance-cpu", "Gt", ["3"]).unwrap(),
+    ];
+    let port = HostPort {
+        ip: "".into(),
+        port: 8000,
+        protocol: "TCP".into(),
+    };
+    for wish in wishes {
+        for count in 1..8 {
+            let spread = pods("web", count, |pod| {
+                pod.placement.host_ports.push(port.clone());
+                let terms = [wish.clone()].map(|wish| NodeTerm {
+                    expressions: [wish].into_iter().collect(),
+                    fields: Vec::new(),
+                });
+                pod.placement.node_affinity = Some(terms.into());
+                pod.placement.spread.push(spread(ZONE, 1));
+            });
+            let counted = (0..2).map(|index| {
+                let mut pod = pod(&format!("counted-{index}"), 800, 512 * MI);
+                pod.labels = labels([("app", "web")]);
+                pod.placement.host_ports.push(port.clone());
+                pod.placement.node_selector = labels([(ZONE, "us-west-2a")]);
+                pod
+            });
+            // The audit is part of it.
+            let world = World::new()
+                .pool(pool("default"), types())
+                .pods(spread)
+                .pods(counted);
+            assert!(world.schedule().unschedulable.is_empty(), "{wish:?} {count}");
+        }
+    }
 }
