@@ -95,6 +95,12 @@ bench-differences: rust peer ## Random snapshots through both; what differs goes
 	@$(CARGO) build --release --locked -p joiner-bench
 	@$(BENCHER) differ --peer $(PEER_BIN) --page docs/benchmarks.md
 
+VECTORS := provider/sdk/src/value/wire/vectors.json
+
+.PHONY: vectors
+vectors: ## Values as go-cty encodes them, which the SDK is tested with, written anew.
+	@go -C tests/peers/values run . > $(VECTORS).part && mv $(VECTORS).part $(VECTORS)
+
 .PHONY: lint
 lint: rust $(DENY) ## Formatting, clippy and cargo deny.
 	$(CARGO) fmt --all --check

@@ -28,7 +28,12 @@ pub(crate) use pool_patch::PoolStatus;
 
 use std::sync::Arc;
 
+use joiner_api::labels::{
+    CAPACITY_RESERVATION_ID, CAPACITY_RESERVATION_INTERRUPTIBLE, CAPACITY_RESERVATION_TYPE, CAPACITY_TYPE,
+};
+use joiner_core::catalogue::CapacityType;
 use kube::Client;
+use serde_json::{Value, json};
 
 use crate::cloud::Cloud;
 use crate::metrics::Metrics;
@@ -50,6 +55,16 @@ pub(crate) struct Act {
     pub stages: Arc<Stages>,
     pub health: Arc<RegistrationHealth>,
     pub launching: Arc<Launching>,
+}
+
+/// The patch that makes reserved capacity on-demand capacity.
+fn on_demand() -> Value {
+    json!({"metadata": {"labels": {
+        CAPACITY_TYPE: CapacityType::OnDemand.as_str(),
+        CAPACITY_RESERVATION_ID: null,
+        CAPACITY_RESERVATION_TYPE: null,
+        CAPACITY_RESERVATION_INTERRUPTIBLE: null,
+    }}})
 }
 
 /// A call that gave no result.

@@ -9,6 +9,7 @@ mod cluster;
 mod machines;
 mod overlaid;
 mod refresh;
+mod reserved;
 
 pub(crate) use cluster::Cluster;
 pub(crate) use refresh::{kind, run as refresh};
@@ -18,7 +19,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
 use joiner_api::EC2NodeClass;
-use joiner_aws::catalogue::{Facts, Settings, instance_types_sharing};
+use joiner_aws::catalogue::{Facts, Settings, add_devices, instance_types_sharing};
 use joiner_aws::instances::Instance;
 use joiner_aws::launch::Launcher;
 use joiner_aws::node_class::{NodeClass, for_catalogue};
@@ -32,8 +33,9 @@ use joiner_core::text::Text;
 
 use self::machines::Machines;
 use self::overlaid::Overlaid;
+use self::reserved::Reserved;
 use crate::observe::map::Overlay;
-use crate::observe::{Index, PoolEntry};
+use crate::observe::{Index, PoolEntry, Seen};
 
 /// AWS as the controller knows it.
 #[derive(Debug)]
@@ -45,6 +47,9 @@ pub(crate) struct Cloud {
     state: Mutex<State>,
     overlaid: Overlaid,
     machines: Machines,
+    pub reserved: Reserved,
+    /// Ids of placement groups, by the name of the class that names one.
+    groups: Mutex<BTreeMap<String, String>>,
 }
 
 #[derive(Debug, Default)]
@@ -56,6 +61,8 @@ struct State {
     made: BTreeMap<Text, Made>,
     /// What the types of all classes share; as old as the facts.
     shared: Interner,
+    /// What nodes of each type were seen to publish; none where nobody looks at devices.
+    devices: Option<Arc<Seen>>,
 }
 
 /// Instance types and what they were made of.
@@ -64,6 +71,7 @@ struct Made {
     class: NodeClass,
     facts: u64,
     unavailable: u64,
+    devices: Option<Arc<Seen>>,
     types: Arc<[InstanceType]>,
 }
 
@@ -78,6 +86,8 @@ impl Cloud {
             state: Mutex::default(),
             overlaid: Overlaid::default(),
             machines: Machines::default(),
+            reserved: Reserved::default(),
+            groups: Mutex::default(),
         }
     }
 
@@ -89,6 +99,7 @@ impl Cloud {
 
     /// As [`Cloud::catalogue`], and the overlays that are not in effect, each with the reason.
     pub(crate) fn overlaid(&self, index: &Index, now: Timestamp) -> (Catalogue, Vec<(Text, Text)>) {
+        self.state().devices = index.seen_devices();
         let pools = index.pool_entries();
         let types = |entry: &PoolEntry| {
             let types = self.types(&*index.class_entry(&entry.pool.class.name)?, now)?;
@@ -113,6 +124,7 @@ impl Cloud {
         class: &EC2NodeClass,
         now: Timestamp,
     ) -> Option<Arc<[InstanceType]>> {
+        self.state().devices = index.seen_devices();
         let plain = self.types(class, now)?;
         let overlaid = pool.and_then(|pool| self.catalogue(index, now).pools.remove(pool));
         Some(overlaid.unwrap_or(plain))
@@ -120,15 +132,17 @@ impl Cloud {
 
     /// The instance types of one class; none while EC2's facts or the class' subnets are not known.
     pub(crate) fn types(&self, class: &EC2NodeClass, now: Timestamp) -> Option<Arc<[InstanceType]>> {
-        let class = for_catalogue(class).ok()?;
+        let class = self.complete(for_catalogue(class).ok()?);
         let name: Text = class.name.as_str().into();
         let mut state = self.state();
         state.unavailable.sweep(now);
         let facts = state.facts.clone()?;
         let (version, shortages) = (state.version, state.unavailable.version());
+        let devices = state.devices.clone();
         if let Some(made) = state.made.get(&name)
             && made.facts == version
             && made.unavailable == shortages
+            && is_same(made.devices.as_ref(), devices.as_ref())
             && made.class == class
         {
             return Some(made.types.clone());
@@ -136,21 +150,51 @@ impl Cloud {
         let State {
             unavailable, shared, ..
         } = &mut *state;
-        let types: Arc<[InstanceType]> =
-            instance_types_sharing(&facts, &class, &self.settings, unavailable, now, shared).into();
+        let mut types = instance_types_sharing(&facts, &class, &self.settings, unavailable, now, shared);
+        if let Some(seen) = &devices {
+            add_devices(&mut types, &facts, seen);
+        }
+        let types: Arc<[InstanceType]> = types.into();
         let made = Made {
             class,
             facts: version,
             unavailable: shortages,
+            devices,
             types: types.clone(),
         };
         state.made.insert(name, made);
         Some(types)
     }
 
+    /// Whether capacity reservations are used.
+    pub(crate) fn uses_reservations(&self) -> bool {
+        self.settings.reserved_capacity
+    }
+
+    /// Fills in what a status does not hold: how many instances reservations hold yet, and the placement group.
+    pub(crate) fn complete(&self, mut class: NodeClass) -> NodeClass {
+        self.reserved.fill(&mut class.reservations);
+        class.placement_group = self.groups().get(&class.name).cloned();
+        class
+    }
+
+    /// Takes note of the placement group that a class has, or that it has none.
+    pub(crate) fn note_placement_group(&self, class: &str, group: Option<String>) {
+        match group {
+            Some(id) => self.groups().insert(class.to_owned(), id),
+            None => self.groups().remove(class),
+        };
+    }
+
+    /// Id of the placement group of a class, as far as it was looked up.
+    pub(crate) fn placement_group(&self, class: &EC2NodeClass) -> Option<String> {
+        self.groups().get(class.metadata.name.as_deref()?).cloned()
+    }
+
     /// A class is gone.
     pub(crate) fn forget(&self, class: &str) {
         self.state().made.remove(class);
+        self.note_placement_group(class, None);
     }
 
     /// Whether EC2's facts have been read; before that nothing can be decided.
@@ -192,7 +236,20 @@ impl Cloud {
         Ok(count)
     }
 
+    fn groups(&self) -> MutexGuard<'_, BTreeMap<String, String>> {
+        self.groups.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Whether both are the same one; what was seen is kept as it is as long as it does not change.
+fn is_same(a: Option<&Arc<Seen>>, b: Option<&Arc<Seen>>) -> bool {
+    match (a, b) {
+        (Some(a), Some(b)) => Arc::ptr_eq(a, b),
+        (None, None) => true,
+        _ => false,
     }
 }

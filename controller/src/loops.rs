@@ -1,6 +1,7 @@
 //! The loops: each observes, decides and acts on one screen, and each is woken by what concerns it.
 
 mod buffers;
+mod demoted;
 mod disrupt;
 mod garbage;
 mod keyed;

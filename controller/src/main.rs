@@ -180,7 +180,7 @@ fn settings(options: &Options) -> Settings {
         default_spread: options.default_spread.0.clone(),
         gates: Gates {
             reserved_capacity: options.feature_gates.reserved_capacity,
-            ..Gates::default()
+            dynamic_resources: !options.ignore_dra_requests,
         },
         ..Settings::default()
     }
@@ -191,6 +191,7 @@ fn catalogue_settings(options: &Options) -> joiner_aws::catalogue::Settings {
         // From ten-thousandths to millionths.
         vm_memory_overhead: options.vm_memory_overhead_percent * 100,
         reserved_interfaces: options.reserved_enis,
+        reserved_capacity: options.feature_gates.reserved_capacity,
         ..joiner_aws::catalogue::Settings::default()
     }
 }

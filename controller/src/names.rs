@@ -19,6 +19,7 @@ fn labels_and_finalizers() {
         (well_known::REGISTERED, labels::REGISTERED),
         (well_known::INITIALIZED, labels::INITIALIZED),
         (well_known::DO_NOT_SYNC_TAINTS, labels::DO_NOT_SYNC_TAINTS),
+        (well_known::REQUESTED_DRA_DRIVERS, labels::REQUESTED_DRA_DRIVERS),
         (register::TERMINATION_FINALIZER, labels::TERMINATION_FINALIZER),
     ] {
         assert_eq!(of_core, of_api);

@@ -13,7 +13,7 @@ mod watch;
 
 pub(crate) use changes::Bell;
 pub(crate) use entry::{ClaimEntry, NodeEntry, OverlayEntry, PodEntry, PoolEntry, version};
-pub(crate) use index::{BufferEntry, Index};
+pub(crate) use index::{BufferEntry, Index, Seen};
 /// Objects of the API as decisions see them.
 pub(crate) use joiner_map as map;
 pub(crate) use wanted::Wanted;

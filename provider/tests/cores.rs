@@ -14,12 +14,16 @@ mod logins;
 mod moves;
 #[path = "cores/overlays.rs"]
 mod overlays;
+#[path = "cores/pains.rs"]
+mod pains;
 #[path = "cores/plans.rs"]
 mod plans;
 #[path = "cores/registry.rs"]
 mod registry;
 #[path = "cores/releases.rs"]
 mod releases;
+#[path = "cores/stored.rs"]
+mod stored;
 #[path = "cores/support.rs"]
 mod support;
 #[path = "cores/surroundings.rs"]

@@ -8,6 +8,7 @@ use std::process::{Command, Output};
 
 use anyhow::{Context, Result, bail};
 use joiner_sandbox::terraform::Core;
+use joiner_sandbox::tools::Tools;
 use serde_json::Value;
 
 use crate::{Cloud, Ground, Watched};
@@ -19,6 +20,19 @@ pub enum CoreKind {
     OpenTofu,
     /// Terraform, where the machine has it.
     Terraform,
+}
+
+impl CoreKind {
+    /// Its program.
+    ///
+    /// # Errors
+    /// When the machine has no Terraform.
+    pub fn path(self, tools: &Tools) -> Result<PathBuf> {
+        match self {
+            Self::OpenTofu => Ok(tools.path("tofu")),
+            Self::Terraform => terraform().context("Terraform is not on this machine"),
+        }
+    }
 }
 
 /// The cores to test with: OpenTofu always; Terraform when `JOINER_TERRAFORM` names it or it is in PATH.
@@ -125,10 +139,7 @@ impl Workspace {
         kind: CoreKind,
         dir: &Path,
     ) -> Result<Self> {
-        let binary = match kind {
-            CoreKind::OpenTofu => ground.tools.path("tofu"),
-            CoreKind::Terraform => terraform().context("Terraform is not on this machine")?,
-        };
+        let binary = kind.path(&ground.tools)?;
         let workspace = Self {
             core: Core::new(binary, dir, ground.mirror()?, environment),
             environment: Vec::new(),

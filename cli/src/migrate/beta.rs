@@ -3,10 +3,13 @@
 use serde_json::{Value as Json, json};
 
 use super::images;
-use super::piece::{Fields, Harvest, Piece, PoolKubelet, put};
+use super::piece::{Fields, Harvest, Piece, PoolKubelet, Renamed, put};
 
 /// What v1beta1 wrote into a class without hop limit; now it is 1.
 const HOP_LIMIT: i64 = 2;
+
+/// Fields of a pool that had another place.
+const RENAMED: Renamed = &[("spec.template.spec.expireAfter", "spec.disruption.expireAfter")];
 
 /// A NodePool.
 pub(super) fn node_pool(source: &str, old: Json) -> Harvest {
@@ -21,7 +24,13 @@ pub(super) fn node_pool(source: &str, old: Json) -> Harvest {
     let group = reference
         .text("group")
         .or_else(|| version.and_then(|text| group_of(&text)));
-    let class = reference.text("name").unwrap_or_default();
+    let class = reference.text("name").unwrap_or_else(|| {
+        remarks.push(format!(
+            "{} is not there: name the node class in node_class_ref",
+            reference.below("name")
+        ));
+        "default".to_owned()
+    });
     let mut new = json!({
         "nodeClassRef": {
             "group": group.unwrap_or_else(|| "karpenter.k8s.aws".to_owned()),
@@ -41,8 +50,13 @@ pub(super) fn node_pool(source: &str, old: Json) -> Harvest {
         ));
     }
     let mut disruption = spec.within("disruption");
-    put(&mut new, "expireAfter", disruption.take("expireAfter"));
-    put(&mut new, "expireAfter", inner.take("expireAfter"));
+    let (expiry, misplaced) = (disruption.take("expireAfter"), inner.take("expireAfter"));
+    if let (Some(_), Some(misplaced)) = (&expiry, &misplaced) {
+        remarks.push(format!(
+            "spec.template.spec.expireAfter ({misplaced}) counts for nothing beside spec.disruption.expireAfter"
+        ));
+    }
+    put(&mut new, "expireAfter", expiry.or(misplaced));
     inner.left(&mut remarks);
     let mut new_template = json!({ "spec": new });
     put(&mut new_template, "metadata", template.take("metadata"));
@@ -56,12 +70,14 @@ pub(super) fn node_pool(source: &str, old: Json) -> Harvest {
     let piece = Piece {
         remarks,
         exists: true,
+        renamed: RENAMED,
         ..Piece::new(source, super::manifest("NodePool", &metadata, new_spec))
     };
     let kubelet = PoolKubelet {
         pool: piece.name().to_owned(),
         class,
         settings: kubelet,
+        field: "spec.template.spec.kubelet",
     };
     Harvest {
         pieces: vec![piece],
@@ -132,8 +148,8 @@ pub(super) fn metadata_options(spec: &mut Fields, new: &mut Json, remarks: &mut 
     if options["httpPutResponseHopLimit"].is_null() {
         options["httpPutResponseHopLimit"] = HOP_LIMIT.into();
         remarks.push(format!(
-            "spec.metadataOptions.httpPutResponseHopLimit was {HOP_LIMIT} by default and is 1 now: {HOP_LIMIT} is written, so that nodes stay \
-             as they are"
+            "{} was {HOP_LIMIT} by default and is 1 now: {HOP_LIMIT} is written, so that nodes stay as they are",
+            spec.below("metadataOptions.httpPutResponseHopLimit")
         ));
     }
     put(new, "metadataOptions", Some(options));
@@ -193,6 +209,16 @@ mod tests {
             assert!(said.contains(part), "{said} lacks {part}");
         }
         assert!(super::super::current::settle(piece).is_ok());
+    }
+
+    #[test]
+    fn a_pool_without_a_class_is_told() {
+        let harvest = node_pool("NodePool p", json!({ "metadata": { "name": "p" }, "spec": {} }));
+        let said = &harvest.pieces[0].remarks;
+        assert!(
+            said[0].starts_with("spec.template.spec.nodeClassRef.name is not there"),
+            "{said:?}"
+        );
     }
 
     #[test]

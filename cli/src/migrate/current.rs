@@ -1,12 +1,15 @@
 //! Objects as they are served now: what of them is a user's, and what of it the API knows.
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Result, bail};
 use joiner_api::{EC2NodeClass, NodeOverlay, NodePool};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value as Json, json};
 
 use super::piece::{Piece, says_something};
+
+/// Where a NodePool that came from v1beta1 keeps its kubelet settings: Karpenter 1.0 used them in place of the class', later ones do not.
+const KUBELET_CONVERSION: &str = "compatibility.karpenter.sh/v1beta1-kubelet-conversion";
 
 /// A kind that is a resource.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -81,13 +84,20 @@ pub(super) fn settle(piece: &Piece) -> Result<Settled> {
         Kind::NodePool => round_trip::<NodePool>(&manifest),
         Kind::Overlay => round_trip::<NodeOverlay>(&manifest),
     };
-    let typed = typed.with_context(|| piece.source.clone())?;
+    let typed = match typed {
+        Ok(typed) => typed,
+        Err(Misfit { path, why }) => bail!(
+            "{}: {}: {why}; correct it, or leave the object out",
+            piece.source,
+            piece.written(&path)
+        ),
+    };
     let mut remarks = piece.remarks.clone();
     let mut lost = Vec::new();
     compare("spec", &manifest["spec"], &typed["spec"], &mut lost);
     remarks.extend(
         lost.into_iter()
-            .map(|place| format!("{place} has no counterpart")),
+            .map(|place| format!("{} has no counterpart", piece.written(&place))),
     );
     let mut members = Map::new();
     members.insert("name".to_owned(), json!(name));
@@ -113,13 +123,24 @@ pub(super) fn settle(piece: &Piece) -> Result<Settled> {
     })
 }
 
+/// What of a manifest is not as the API has it.
+struct Misfit {
+    /// The path of the field.
+    path: String,
+    /// The value and what was expected.
+    why: String,
+}
+
 /// Through the API's type: every value gets the form that the API has for it.
-fn round_trip<T: Serialize + DeserializeOwned>(manifest: &Json) -> Result<Json> {
-    let typed: T = serde_path_to_error::deserialize(manifest).map_err(|error| {
-        let path = error.path().to_string();
-        anyhow::anyhow!("{path}: {}", error.into_inner())
+fn round_trip<T: Serialize + DeserializeOwned>(manifest: &Json) -> Result<Json, Misfit> {
+    let typed: T = serde_path_to_error::deserialize(manifest).map_err(|error| Misfit {
+        path: error.path().to_string(),
+        why: error.into_inner().to_string(),
     })?;
-    Ok(serde_json::to_value(typed)?)
+    serde_json::to_value(typed).map_err(|error| Misfit {
+        path: "spec".to_owned(),
+        why: error.to_string(),
+    })
 }
 
 /// Texts that YAML reads as numbers or booleans.
@@ -177,7 +198,13 @@ fn compare(place: &str, raw: &Json, typed: &Json, lost: &mut Vec<String>) {
 fn names(what: &str, map: &Json, exists: bool, remarks: &mut Vec<String>) -> Map<String, Json> {
     let mut kept = Map::new();
     for (key, value) in map.as_object().into_iter().flatten() {
-        if !is_foreign(key) {
+        if key == KUBELET_CONVERSION {
+            remarks.push(format!(
+                "metadata.{what}[{key:?}] is not written: Karpenter 1.0 took the kubelet settings in it ({}) in place of the class'; what of \
+                 them still counts belongs into kubelet of the class",
+                value.as_str().unwrap_or_default()
+            ));
+        } else if !is_foreign(key) {
             kept.insert(key.clone(), text(value));
         } else if key == "kubernetes.io/description" {
             if exists {
@@ -311,10 +338,36 @@ mod tests {
         ));
         let error = format!("{:#}", wrong.expect_err("no list"));
         assert!(
-            error.contains("NodePool p") && error.contains("taints"),
+            error.contains("NodePool p: spec.template.spec.taints: invalid type: integer `1`")
+                && error.contains("leave the object out"),
             "{error}"
         );
         assert!(settle(&pool_of(json!({ "template": template() }), json!({}))).is_err());
+    }
+
+    #[test]
+    fn errors_and_losses_name_the_fields_of_the_source() {
+        let mut piece = pool_of(
+            json!({ "template": { "spec": { "taints": [{ "key": "a", "effect": 5 }] } } }),
+            json!({ "name": "p" }),
+        );
+        piece.renamed = &[("spec.template.spec.taints", "spec.taints")];
+        let error = settle(&piece).expect_err("a number").to_string();
+        assert!(error.contains("NodePool p: spec.taints[0].effect: "), "{error}");
+        let mut template = template();
+        template["spec"]["taints"] = json!([{ "key": "a", "effect": "NoSchedule", "surprise": 1 }]);
+        piece.manifest["spec"]["template"] = template;
+        let settled = settle(&piece).expect("a pool");
+        assert_eq!(settled.remarks, ["spec.taints[0].surprise has no counterpart"]);
+    }
+
+    #[test]
+    fn kubelet_settings_in_an_annotation_are_said() {
+        let annotations = json!({ (KUBELET_CONVERSION): "{\"maxPods\":5}" });
+        let metadata = json!({ "name": "p", "annotations": annotations });
+        let settled = settle(&pool_of(json!({ "template": template() }), metadata)).expect("a pool");
+        assert!(!settled.members.contains_key("annotations"));
+        assert!(settled.remarks[0].contains("maxPods"), "{:?}", settled.remarks);
     }
 
     #[test]

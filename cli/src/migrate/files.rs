@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, anyhow, bail};
+use joiner_map::read::yaml_trouble;
 use serde_json::Value as Json;
 
 use crate::input::text;
@@ -40,8 +41,8 @@ pub(super) fn parse(text: &str) -> Result<Vec<Json>> {
         return Ok(vec![value]);
     }
     let options = serde_saphyr::options! { strict_booleans: true, budget: None };
-    let documents: Vec<Json> =
-        serde_saphyr::from_multiple_with_options(text, options).context("it is neither JSON nor YAML")?;
+    let documents: Vec<Json> = serde_saphyr::from_multiple_with_options(text, options)
+        .map_err(|error| anyhow!("it is neither JSON nor YAML: {}", yaml_trouble(&error)))?;
     Ok(documents
         .into_iter()
         .filter(|document| !document.is_null())
@@ -93,6 +94,12 @@ mod tests {
             .collect();
         assert_eq!(kinds, ["A", "B", "D"]);
         assert_eq!(parse("{\"a\": 1}").expect("JSON"), [json!({ "a": 1 })]);
-        assert!(parse("a: [").is_err());
+        let error = parse("a: [").expect_err("no end").to_string();
+        assert!(
+            error.starts_with("it is neither JSON nor YAML: ")
+                && error.contains("line 1")
+                && !error.contains("error:"),
+            "{error}"
+        );
     }
 }

@@ -21,18 +21,22 @@ pub(super) fn put(
         .iter()
         .find(|(_, known)| Some(known.as_str()) == family)
         .map(|(word, _)| *word);
+    let (field, terms_field) = (
+        piece.written("spec.amiFamily"),
+        piece.written("spec.amiSelectorTerms"),
+    );
     let spec = &mut piece.manifest["spec"];
     match (family, terms) {
         (Some("Ubuntu"), Some(terms)) => {
-            piece.remarks.push(
-                "spec.amiFamily Ubuntu is gone: AL2 is written, whose user data is the same".to_owned(),
-            );
+            piece.remarks.push(format!(
+                "{field} Ubuntu is gone: AL2 is written, whose user data is the same"
+            ));
             put_member(spec, "amiFamily", Some(json!("AL2")));
             put_member(spec, "amiSelectorTerms", Some(terms));
         }
         (Some("Ubuntu"), None) => {
             piece.remarks.push(format!(
-                "spec.amiFamily Ubuntu is gone: set the variable {UBUNTU} to the SSM parameter of the image"
+                "{field} Ubuntu is gone: set the variable {UBUNTU} to the SSM parameter of the image"
             ));
             put_member(spec, "amiFamily", Some(json!("AL2")));
             put_member(spec, "amiSelectorTerms", Some(json!([{ "ssmParameter": "" }])));
@@ -52,14 +56,14 @@ pub(super) fn put(
         (family, None) => {
             if let (Some(family), None) = (family, word) {
                 piece.remarks.push(format!(
-                    "spec.amiFamily {family} without spec.amiSelectorTerms names no image: choose one in ami_selector_terms"
+                    "{field} {family} without {terms_field} names no image: choose one in ami_selector_terms"
                 ));
                 put_member(spec, "amiFamily", Some(json!(family)));
             }
             if family.is_none() {
                 piece
                     .remarks
-                    .push("spec.amiFamily was AL2 by default, and is said now".to_owned());
+                    .push(format!("{field} was AL2 by default, and is said now"));
             }
             let word = if family.is_none() { Some("al2") } else { word };
             let terms = word.map_or_else(

@@ -17,6 +17,7 @@ mod kubelets;
 mod live;
 mod names;
 mod piece;
+mod shape;
 mod write;
 
 use std::process::ExitCode;
@@ -39,7 +40,7 @@ pub(crate) async fn run(command: Migrate) -> Result<ExitCode> {
         reach = Some(Reach::Kubeconfig(place));
         harvest
     } else {
-        sort(files::read(&command.files)?, command.cluster_name.as_deref())
+        sort(files::read(&command.files)?, command.cluster_name.as_deref())?
     };
     kubelets::settle(&mut harvest);
     for skipped in &harvest.skipped {
@@ -72,7 +73,7 @@ pub(crate) async fn run(command: Migrate) -> Result<ExitCode> {
 }
 
 /// The pieces of documents, each by its kind and version.
-fn sort(documents: Vec<Document>, cluster: Option<&str>) -> Harvest {
+fn sort(documents: Vec<Document>, cluster: Option<&str>) -> Result<Harvest> {
     let mut harvest = Harvest::default();
     let mut account = Account::default();
     for Document { file, value } in documents {
@@ -88,6 +89,7 @@ fn sort(documents: Vec<Document>, cluster: Option<&str>) -> Harvest {
         };
         let (kind, version, name) = (text("/kind"), text("/apiVersion"), text("/metadata/name"));
         let source = format!("{kind} {name} ({file})");
+        shape::check(&source, &kind, &version, &value)?;
         match (kind.as_str(), version.as_str()) {
             ("NodePool", "karpenter.sh/v1beta1") => harvest.append(beta::node_pool(&source, value)),
             ("EC2NodeClass", "karpenter.k8s.aws/v1beta1") => harvest.append(beta::node_class(&source, value)),
@@ -108,7 +110,7 @@ fn sort(documents: Vec<Document>, cluster: Option<&str>) -> Harvest {
         }
     }
     harvest.append(account.harvest(cluster));
-    harvest
+    Ok(harvest)
 }
 
 /// A manifest of the version that is served now, with the metadata that a user writes.
@@ -155,7 +157,8 @@ mod tests {
                 document(json!({ "other": 1 })),
             ],
             None,
-        );
+        )
+        .expect("all of their shapes");
         let kinds: Vec<(&str, bool)> = harvest
             .pieces
             .iter()
@@ -171,6 +174,12 @@ mod tests {
                 ("EC2NodeClass", false),
                 ("NodePool", false),
             ]
+        );
+        let wrong = json!({ "kind": "Provisioner", "apiVersion": "karpenter.sh/v1alpha5", "metadata": { "name": "x" }, "spec": "hello" });
+        let error = sort(vec![document(wrong)], None).expect_err("a text").to_string();
+        assert!(
+            error.starts_with("Provisioner x (f): spec: \"hello\" found"),
+            "{error}"
         );
         assert_eq!(harvest.skipped.len(), 2);
         assert!(

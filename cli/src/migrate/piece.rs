@@ -18,7 +18,12 @@ pub(super) struct Piece {
     pub(super) references: Vec<(Vec<String>, String)>,
     /// Whether a cluster has the object already, so that it can be imported.
     pub(super) exists: bool,
+    /// Paths of the manifest whose fields the source calls otherwise, each with the source's path.
+    pub(super) renamed: Renamed,
 }
+
+/// Paths of a manifest, each with what the source calls it.
+pub(super) type Renamed = &'static [(&'static str, &'static str)];
 
 impl Piece {
     /// A piece without remarks, made anew.
@@ -29,6 +34,23 @@ impl Piece {
             remarks: Vec::new(),
             references: Vec::new(),
             exists: false,
+            renamed: &[],
+        }
+    }
+
+    /// What the source calls the field at `path` of the manifest: the longest path that is known counts for all below it.
+    pub(super) fn written(&self, path: &str) -> String {
+        let rest = |new: &str| {
+            path.strip_prefix(new)
+                .filter(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+        };
+        let known = self
+            .renamed
+            .iter()
+            .filter_map(|(new, old)| Some((new.len(), *old, rest(new)?)));
+        match known.max_by_key(|(length, _, _)| *length) {
+            Some((_, old, rest)) => format!("{old}{rest}"),
+            None => path.to_owned(),
         }
     }
 
@@ -52,6 +74,8 @@ pub(super) struct PoolKubelet {
     pub(super) class: String,
     /// The settings, null for none.
     pub(super) settings: Json,
+    /// The field that has them in the pool.
+    pub(super) field: &'static str,
 }
 
 /// All that was found.
@@ -116,7 +140,8 @@ impl Fields {
         Self::of(place, self.take(name))
     }
 
-    fn below(&self, name: &str) -> String {
+    /// The path of a field.
+    pub(super) fn below(&self, name: &str) -> String {
         if self.place.is_empty() {
             name.to_owned()
         } else {
@@ -172,6 +197,26 @@ pub(super) fn put(object: &mut Json, name: &str, value: Option<Json>) {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn fields_have_the_names_of_their_source() {
+        let mut piece = Piece::new("x", json!({}));
+        assert_eq!(piece.written("spec.limits.cpu"), "spec.limits.cpu");
+        piece.renamed = &[
+            ("spec", "spec.provider"),
+            ("spec.limits", "spec.limits.resources"),
+            ("spec.template.spec.taints", "spec.taints"),
+        ];
+        for (path, want) in [
+            ("spec.limits.cpu", "spec.limits.resources.cpu"),
+            ("spec.limitsOther", "spec.provider.limitsOther"),
+            ("spec.template.spec.taints[0].effect", "spec.taints[0].effect"),
+            ("metadata.name", "metadata.name"),
+            ("spec", "spec.provider"),
+        ] {
+            assert_eq!(piece.written(path), want, "{path}");
+        }
+    }
 
     #[test]
     fn what_is_left_is_named() {

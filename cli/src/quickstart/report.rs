@@ -1,12 +1,16 @@
 //! What the quickstart tells at its end.
 
+use std::fmt;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use comfy_table::{Table, presets};
+use joiner_sandbox::Layout;
 
 use super::progress::{Milestones, Progress};
 use super::setting::Setting;
 use crate::output;
+use crate::sandbox::env::quoted;
 
 /// The seconds of each stage, and the NodeClaims bought.
 pub(crate) fn stages(applied: Duration, progress: &Progress) {
@@ -60,18 +64,91 @@ pub(crate) fn stages(applied: Duration, progress: &Progress) {
     output::line(&table.to_string());
 }
 
-/// How to go on by hand.
+/// How to go on by hand, from wherever the quickstart was run.
 pub(crate) fn how_to_go_on(setting: &Setting) {
-    output::line(&format!(
-        "The sandbox stays up. To go on:\n  \
-         eval \"$(target/release/joiner sandbox env)\"          # KUBECONFIG and AWS settings\n  \
-         export PATH={}:$PATH                   # kubectl, helm, tofu\n  \
-         export TF_CLI_CONFIG_FILE={}\n  \
-         kubectl get nodepools,nodeclaims,nodes,pods -A\n  \
-         kubectl logs -n kube-system -l app.kubernetes.io/name=joiner -f\n  \
-         make quickstart-destroy                               # destroys it and proves that nothing is left\n  \
-         target/release/joiner sandbox down                    # ends the sandbox",
-        setting.tools.bin.display(),
-        setting.cli_config().display(),
-    ));
+    let dir = setting.sandbox.layout().dir();
+    let usual = Layout::choose(None, None).is_ok_and(|layout| layout.dir() == dir);
+    let way = Way {
+        joiner: &program(),
+        dir: (!usual).then_some(dir),
+        example: &setting.example,
+        tools: &setting.tools.bin,
+        cli_config: setting.cli_config(),
+    };
+    output::line(&way.to_string());
+}
+
+/// This program as the shell finds it: by its path from the folder where the command was given, where it lies below.
+fn program() -> PathBuf {
+    let program = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("joiner"));
+    let here = std::env::current_dir().ok();
+    let below = here.and_then(|here| program.strip_prefix(here).ok().map(Path::to_owned));
+    match below {
+        // A name alone would be looked for in PATH.
+        Some(below) if below.components().count() > 1 => below,
+        _ => program,
+    }
+}
+
+/// What the commands to go on with need.
+struct Way<'a> {
+    joiner: &'a Path,
+    /// The sandbox's folder, where it is not the one that is meant without a word.
+    dir: Option<&'a Path>,
+    example: &'a Path,
+    tools: &'a Path,
+    cli_config: &'a Path,
+}
+
+impl fmt::Display for Way<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let word = |path: &Path| quoted(&path.display().to_string());
+        let which = self
+            .dir
+            .map_or_else(String::new, |dir| format!(" --dir {}", word(dir)));
+        let sandbox = format!("{} sandbox{which}", word(self.joiner));
+        write!(
+            f,
+            "The sandbox stays up. To go on:\n  \
+             eval \"$({sandbox} env)\"    # KUBECONFIG and AWS settings\n  \
+             export PATH={}:$PATH    # kubectl, helm, tofu\n  \
+             export TF_CLI_CONFIG_FILE={}\n  \
+             kubectl get nodepools,nodeclaims,nodes,pods -A\n  \
+             kubectl logs -n kube-system -l app.kubernetes.io/name=joiner -f\n  \
+             {sandbox} quickstart --example {} --destroy    # destroys it and proves that nothing is left\n  \
+             {sandbox} down    # ends the sandbox",
+            word(self.tools),
+            word(self.cli_config),
+            word(self.example),
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_work_from_anywhere() {
+        let mut way = Way {
+            joiner: Path::new("/opt/my tools/joiner"),
+            dir: None,
+            example: Path::new("/home/me/example"),
+            tools: Path::new("/cache/bin"),
+            cli_config: Path::new("/data/tofu.rc"),
+        };
+        let text = way.to_string();
+        for part in [
+            "eval \"$('/opt/my tools/joiner' sandbox env)\"",
+            "'/opt/my tools/joiner' sandbox quickstart --example /home/me/example --destroy",
+            "'/opt/my tools/joiner' sandbox down",
+            "export PATH=/cache/bin:$PATH",
+        ] {
+            assert!(text.contains(part), "{text} lacks {part}");
+        }
+        assert!(!text.contains("make ") && !text.contains("target/"), "{text}");
+        way.dir = Some(Path::new("/tmp/other"));
+        let text = way.to_string();
+        assert_eq!(text.matches("sandbox --dir /tmp/other").count(), 3, "{text}");
+    }
 }

@@ -3,7 +3,8 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
+use joiner_map::read::yaml_trouble;
 use k8s_openapi::api::apps::v1::Deployment;
 use kube::api::{Patch, PatchParams};
 use kube::{Api, Client, ResourceExt};
@@ -23,8 +24,8 @@ const PATIENCE: Duration = Duration::from_secs(300);
 pub(crate) async fn scale_and_watch(setting: &Setting, client: &Client, replicas: usize) -> Result<Progress> {
     let path = setting.example.join("deployment.yaml");
     let text = fs::read_to_string(&path).with_context(|| format!("{} cannot be read", path.display()))?;
-    let deployment: Deployment =
-        serde_saphyr::from_str(&text).with_context(|| format!("{} is not a Deployment", path.display()))?;
+    let deployment: Deployment = serde_saphyr::from_str(&text)
+        .map_err(|error| anyhow!("{} is not a Deployment: {}", path.display(), yaml_trouble(&error)))?;
     let namespace = deployment.namespace().unwrap_or_else(|| "default".to_owned());
     let selector = selector(&deployment);
     let api: Api<Deployment> = Api::namespaced(client.clone(), &namespace);

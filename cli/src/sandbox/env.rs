@@ -21,7 +21,7 @@ pub(crate) fn run(layout: Layout, how: Output) -> Result<ExitCode> {
 }
 
 /// Quotes a value for a shell, if it must be.
-fn quoted(value: &str) -> String {
+pub(crate) fn quoted(value: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-:".contains(c);
     if value.chars().all(plain) {
         value.to_owned()

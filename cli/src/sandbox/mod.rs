@@ -1,7 +1,7 @@
 //! `joiner sandbox ...`: one file a command.
 
 mod cluster;
-mod env;
+pub(crate) mod env;
 mod kubectl;
 mod logs;
 mod status;

@@ -1,10 +1,12 @@
 //! The arguments; the doc comments are the help texts.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use jiff::Timestamp;
+use joiner_api::Quantity;
 use joiner_core::resources::Resources;
 use joiner_core::snapshot::{self, Gates, Guards, Settings};
 
@@ -153,18 +155,28 @@ impl Decide {
     }
 }
 
-/// Reads `cpu=64,memory=256Gi`.
+/// Reads `cpu=64,memory=256Gi`: sizes of a node, each above zero.
 fn resources(text: &str) -> Result<Resources, String> {
-    let mut list = std::collections::BTreeMap::new();
+    let mut list: BTreeMap<String, Quantity> = BTreeMap::new();
     for part in text.split(',') {
         let (name, amount) = part
             .split_once('=')
             .ok_or_else(|| format!("{part:?} is no resource; write NAME=AMOUNT, such as cpu=64"))?;
-        let amount = amount
-            .trim()
-            .parse()
-            .map_err(|error| format!("{name}: {error}"))?;
-        list.insert(name.trim().to_owned(), amount);
+        let (name, amount) = (name.trim(), amount.trim());
+        // Which extended resources there are only the instance types can tell.
+        let is_size = matches!(name, "cpu" | "memory" | "ephemeral-storage" | "pods") || name.contains('/');
+        if !is_size {
+            return Err(format!(
+                "{name:?} is no resource of a node: expected cpu, memory, ephemeral-storage, pods, or an extended one such as nvidia.com/gpu"
+            ));
+        }
+        let parsed: Quantity = amount.parse().map_err(|error| format!("{name}: {error}"))?;
+        if parsed.nanos() <= 0 {
+            return Err(format!("{name}: {amount} found, an amount above zero expected"));
+        }
+        if list.insert(name.to_owned(), parsed).is_some() {
+            return Err(format!("{name} is there twice: a node has one size"));
+        }
     }
     Ok(joiner_map::from_api(&list))
 }
@@ -176,11 +188,25 @@ mod tests {
     #[test]
     fn resources_are_read() {
         assert_eq!(
-            resources("cpu=64,memory=256Gi").unwrap().to_string(),
+            resources("cpu=64, memory=256Gi").unwrap().to_string(),
             "cpu 64, memory 256Gi"
         );
-        for bad in ["cpu", "cpu=much", ""] {
-            assert!(resources(bad).is_err(), "{bad}");
+        assert!(resources("nvidia.com/gpu=1,cpu=500m").is_ok());
+        for (bad, want) in [
+            ("cpu", "write NAME=AMOUNT"),
+            ("cpu=much", "cpu: "),
+            ("", "write NAME=AMOUNT"),
+            ("cpu=0", "cpu: 0 found, an amount above zero expected"),
+            ("memory=-5Gi", "memory: -5Gi found, an amount above zero expected"),
+            (
+                "cpu=1,cores=4",
+                "\"cores\" is no resource of a node: expected cpu, memory",
+            ),
+            ("nodes=3", "\"nodes\" is no resource of a node"),
+            ("cpu=1,cpu=2", "cpu is there twice"),
+        ] {
+            let error = resources(bad).expect_err(bad);
+            assert!(error.contains(want), "{bad}: {error}");
         }
     }
 }

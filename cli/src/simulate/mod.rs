@@ -16,8 +16,9 @@ use anyhow::{Context as _, Result, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 use jiff::Timestamp;
 use joiner_core::catalogue::Catalogue;
+use joiner_core::resources::ResourceName;
 use joiner_core::schedule::{Schedule, schedule_with};
-use joiner_core::snapshot::Snapshot;
+use joiner_core::snapshot::{Guards, Snapshot};
 use joiner_map::{Answer, Objects, Parts};
 
 use crate::arguments::Output;
@@ -117,12 +118,29 @@ pub(crate) async fn picture(
             .notes
             .push(format!("NodeOverlay {overlay} is not applied: {why}"));
     }
+    if let Some(name) = unknown_size(&parts.snapshot.settings.guards, &catalogue) {
+        bail!(
+            "--largest-node: no instance type has {name}, so it bounds nothing: name a resource that nodes have, such as cpu, memory or \
+             nvidia.com/gpu"
+        );
+    }
     parts.fill_nodes(&catalogue);
     Ok(Picture {
         parts,
         catalogue,
         now,
     })
+}
+
+/// A resource that the largest node is measured by and that no type has; none where there are no types to ask.
+fn unknown_size(guards: &Guards, catalogue: &Catalogue) -> Option<ResourceName> {
+    let types = || catalogue.pools.values().flat_map(|types| types.iter());
+    let largest = guards
+        .largest_node
+        .as_ref()
+        .filter(|_| types().next().is_some())?;
+    let mut names = largest.iter().map(|(name, _)| name);
+    names.find(|name| types().all(|it| it.capacity.get(name) == 0))
 }
 
 /// Decides; the search for a cheaper answer ends when `budget` is over, which zero never is.

@@ -5,7 +5,7 @@
 
 use crate::error::Error;
 use crate::selectors::ssm;
-use crate::{ecr, events, json_call};
+use crate::{ecr, events, json_call, quotas};
 use aws_config::sts::AssumeRoleProvider;
 use aws_config::{BehaviorVersion, Region, SdkConfig};
 use aws_credential_types::Credentials;
@@ -141,6 +141,7 @@ struct Clients {
     events: OnceLock<JsonClient>,
     iam: OnceLock<aws_sdk_iam::Client>,
     pricing: OnceLock<aws_sdk_pricing::Client>,
+    quotas: OnceLock<JsonClient>,
     sqs: OnceLock<aws_sdk_sqs::Client>,
     ssm: OnceLock<JsonClient>,
     sts: OnceLock<aws_sdk_sts::Client>,
@@ -258,6 +259,12 @@ impl Aws {
     pub(crate) async fn ecr(&self, operation: &'static str, input: &Json) -> Result<Json, Error> {
         let client = &self.inner.clients.ecr;
         self.json(client, ecr::SERVICE, None, operation, input).await
+    }
+
+    /// One call of Service Quotas; `operation` is `servicequotas:OPERATION`.
+    pub(crate) async fn quotas(&self, operation: &'static str, input: &Json) -> Result<Json, Error> {
+        let client = &self.inner.clients.quotas;
+        self.json(client, quotas::SERVICE, None, operation, input).await
     }
 
     /// One call of Systems Manager; `operation` is `ssm:OPERATION`.

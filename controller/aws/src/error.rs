@@ -344,6 +344,8 @@ fn is_not_found_code(code: &str) -> bool {
                 | "NoSuchEntityException"
                 | "ParameterNotFound"
                 | "ResourceNotFoundException"
+                | "NoSuchResourceException"
+                | "InvalidPlacementGroup.Unknown"
                 | "QueueDoesNotExist"
                 | "AWS.SimpleQueueService.NonExistentQueue"
                 | "AWS.SimpleQueueService.NonExistentQueue;Sender"

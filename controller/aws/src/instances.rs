@@ -71,6 +71,8 @@ pub struct Instance {
     pub security_groups: Vec<String>,
     /// Name in the VPC's DNS, which is the Node's name; empty until it is known.
     pub private_dns_name: String,
+    /// The capacity reservation that it was launched into on purpose; one that merely happens to count it is none.
+    pub reservation: Option<String>,
     /// When it was launched.
     pub launched: Option<Timestamp>,
     /// Its tags.
@@ -83,7 +85,7 @@ impl Instance {
         provider_id(&self.zone, &self.id)
     }
 
-    /// What drift compares of it. Its capacity reservation is not looked at yet.
+    /// What drift compares of it.
     pub fn machine(&self) -> Machine {
         let known = |id: &str| (!id.is_empty()).then(|| Text::from(id));
         let groups = || {
@@ -96,7 +98,7 @@ impl Instance {
             image: known(&self.image_id),
             subnet: known(&self.subnet_id),
             security_groups: (!self.security_groups.is_empty()).then(groups),
-            reservation: None,
+            reservation: self.reservation.as_deref().map(Text::from),
         }
     }
 
@@ -297,6 +299,7 @@ fn instance(answer: &ec2::Instance) -> Option<Instance> {
             .unwrap_or_default()
             .to_owned(),
         capacity_type: capacity_type(answer),
+        reservation: reservation(answer).map(str::to_owned),
         image_id: answer.image_id().unwrap_or_default().to_owned(),
         subnet_id: answer.subnet_id().unwrap_or_default().to_owned(),
         security_groups,
@@ -313,14 +316,51 @@ fn capacity_type(answer: &ec2::Instance) -> CapacityType {
         || answer.spot_instance_request_id().is_some();
     if spot {
         CapacityType::Spot
+    } else if reservation(answer).is_some() {
+        CapacityType::Reserved
     } else {
         CapacityType::OnDemand
     }
 }
 
+/// An instance that names no reservation may still fill an open one, and is on demand to us.
+fn reservation(answer: &ec2::Instance) -> Option<&str> {
+    let asked = answer
+        .capacity_reservation_specification()
+        .and_then(|it| it.capacity_reservation_preference());
+    let named = asked == Some(&ec2::CapacityReservationPreference::CapacityReservationsOnly);
+    answer.capacity_reservation_id().filter(|_| named)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_a_reservation_that_was_asked_for_counts() {
+        use ec2::CapacityReservationPreference::{CapacityReservationsOnly, Open};
+        for (preference, id, want) in [
+            (CapacityReservationsOnly, Some("cr-1"), CapacityType::Reserved),
+            (Open, Some("cr-1"), CapacityType::OnDemand),
+            // It has ended, and the instance runs on.
+            (CapacityReservationsOnly, None, CapacityType::OnDemand),
+        ] {
+            let asked = ec2::CapacityReservationSpecificationResponse::builder()
+                .capacity_reservation_preference(preference)
+                .build();
+            let answer = ec2::Instance::builder()
+                .instance_id("i-1")
+                .capacity_reservation_specification(asked)
+                .set_capacity_reservation_id(id.map(str::to_owned))
+                .build();
+            let found = instance(&answer).unwrap();
+            assert_eq!(found.capacity_type, want, "{found:?}");
+            assert_eq!(
+                found.machine().reservation.is_some(),
+                want == CapacityType::Reserved
+            );
+        }
+    }
 
     #[test]
     fn a_provider_id_names_zone_and_instance() {

@@ -21,6 +21,7 @@ pub mod policy;
 pub mod profiles;
 pub mod queue;
 pub mod queues;
+pub mod quotas;
 pub mod selectors;
 pub mod sts;
 pub mod tags;

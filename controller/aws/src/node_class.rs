@@ -2,8 +2,9 @@
 
 use crate::tags::Tags;
 use joiner_api::{
-    AmiFamily, BlockDeviceMapping, ConnectionTracking, EC2NodeClass, EC2NodeClassSpec, InstanceStorePolicy,
-    InterfaceType, KubeletConfiguration, MetadataOptions, NetworkInterface, Switch, TokenState,
+    AmiFamily, BlockDeviceMapping, CapacityReservationState, CapacityReservationType, ConnectionTracking,
+    EC2NodeClass, EC2NodeClassSpec, InstanceStorePolicy, InterfaceType, KubeletConfiguration,
+    MetadataOptions, NetworkInterface, Switch, TokenState,
 };
 use joiner_core::requirements::{Operator, Requirement, Requirements};
 use std::collections::BTreeMap;
@@ -53,6 +54,29 @@ pub struct NodeClass {
     pub tags: Tags,
     /// Passed to CreateFleet as it is.
     pub context: Option<String>,
+    /// Capacity reservations that instances may be launched into, sorted by id.
+    pub reservations: Vec<Reservation>,
+    /// Id of the placement group that instances are launched into. A status does not hold it: who has looked it up sets it.
+    pub placement_group: Option<String>,
+}
+
+/// A capacity reservation that instances may be launched into.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Reservation {
+    /// Such as `cr-0123`.
+    pub id: String,
+    /// The type that it holds.
+    pub instance_type: String,
+    /// The zone that it is in.
+    pub zone: String,
+    /// Whether it is a block for a set time.
+    pub kind: CapacityReservationType,
+    /// Whether AWS may take the capacity back.
+    pub interruptible: bool,
+    /// Whether it is about to end, so that nothing is launched into it any more.
+    pub expiring: bool,
+    /// How many more instances it holds. A status does not say so: who has looked it up sets it.
+    pub remaining: u32,
 }
 
 /// A subnet that instances may be put into.
@@ -195,6 +219,20 @@ pub fn for_catalogue(class: &EC2NodeClass) -> Result<NodeClass, NotReady> {
         }
         return Err(NotReady { name, missing });
     };
+    let mut reservations: Vec<Reservation> = status
+        .capacity_reservations
+        .into_iter()
+        .map(|it| Reservation {
+            id: it.id,
+            instance_type: it.instance_type,
+            zone: it.availability_zone,
+            kind: it.reservation_type,
+            interruptible: it.interruptible.unwrap_or(false),
+            expiring: it.state == CapacityReservationState::Expiring,
+            remaining: 0,
+        })
+        .collect();
+    reservations.sort();
     let mut security_groups: Vec<String> = status.security_groups.into_iter().map(|group| group.id).collect();
     security_groups.sort();
     let images = status
@@ -253,6 +291,8 @@ pub fn for_catalogue(class: &EC2NodeClass) -> Result<NodeClass, NotReady> {
         user_data,
         tags,
         context,
+        reservations,
+        placement_group: None,
     })
 }
 

@@ -47,5 +47,7 @@ pub(crate) fn node_class() -> NodeClass {
         user_data: None,
         tags: [("team".to_owned(), "a".to_owned())].into(),
         context: None,
+        reservations: Vec::new(),
+        placement_group: None,
     }
 }

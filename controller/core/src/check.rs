@@ -3,6 +3,7 @@
 
 mod claims;
 mod company;
+mod devices;
 mod existing;
 mod places;
 mod spread;
@@ -46,6 +47,7 @@ impl fmt::Display for Violation {
 /// - `minValues` holds, or was lowered openly.
 /// - Pods that must not be together are not, and pods that must be are, and spread pods are within their skew, as far as
 ///   places are certain.
+/// - Every place can have enough devices for the claims of its pods, and a claim that pods share is in one place.
 /// - No node has more volumes attached than its driver can, and no new node more of a workload than the guards allow.
 pub fn schedule(
     snapshot: &Snapshot,
@@ -58,6 +60,7 @@ pub fn schedule(
     existing::check(snapshot, catalogue, schedule, &pods, &mut violations);
     claims::check(snapshot, catalogue, schedule, &pods, &mut violations);
     volumes::check(snapshot, catalogue, schedule, &pods, &mut violations);
+    devices::check(snapshot, catalogue, schedule, &pods, &mut violations);
     let bound = |pod: &Pod| {
         let it = &pod.placement;
         !it.anti_affinity.is_empty() || !it.affinity.is_empty() || !it.spread.is_empty()

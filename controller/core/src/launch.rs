@@ -1,6 +1,7 @@
 //! Which offerings a claim tries: one way of paying, the cheapest types first.
 
-use std::collections::BTreeSet;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::catalogue::{CapacityType, InstanceType, Offering};
 use crate::money::Price;
@@ -20,6 +21,12 @@ const DEVICES: [&str; 6] = [
     "aws.amazon.com/neuroncore",
     "aws.amazon.com/neurondevice",
     "habana.ai/gaudi",
+];
+
+/// Labels that tell the markets of reservations apart.
+const MARKET_LABELS: [&str; 2] = [
+    "karpenter.k8s.aws/capacity-reservation-type",
+    "karpenter.k8s.aws/capacity-reservation-interruptible",
 ];
 
 /// What to ask the cloud for.
@@ -71,6 +78,9 @@ pub fn plan(
         return Err(refuse_types(types, requirements, requests));
     };
     chosen.sort_by(|(a, ao), (b, bo)| (ao.price, &a.name, &ao.zone).cmp(&(bo.price, &b.name, &bo.zone)));
+    if capacity_type == CapacityType::Reserved {
+        of_one_market(&mut chosen);
+    }
     let kept = keep_types(&chosen, requirements);
     let choices = chosen
         .into_iter()
@@ -123,6 +133,35 @@ fn sensible<'a>(
         .collect()
 }
 
+/// Of reserved offerings from cheap to dear, those of the cheapest one's kind, since one request is of one market; and of several
+/// reservations of a type in a zone the one that holds the most, of equals the first by id: two choices of a request may not be equal.
+fn of_one_market(chosen: &mut Vec<(&InstanceType, &Offering)>) {
+    let market = |offering: &Offering| {
+        MARKET_LABELS.map(|key| offering.extra.get(key).and_then(|it| it.single()).cloned())
+    };
+    let Some(first) = chosen.first().map(|(_, offering)| market(offering)) else {
+        return;
+    };
+    chosen.retain(|(_, offering)| market(offering) == first);
+    let mut best: BTreeMap<(Text, Text), &Offering> = BTreeMap::new();
+    for &(it, offering) in chosen.iter() {
+        let place = (it.name.clone(), offering.zone.clone());
+        if best.get(&place).is_none_or(|known| rank(known) < rank(offering)) {
+            best.insert(place, offering);
+        }
+    }
+    chosen.retain(|(it, offering)| {
+        best.get(&(it.name.clone(), offering.zone.clone()))
+            .is_some_and(|known| std::ptr::eq(*known, *offering))
+    });
+}
+
+/// Which of several reservations is used: the higher, the sooner.
+fn rank(offering: &Offering) -> Option<(u32, Reverse<Text>)> {
+    let reservation = offering.reservation.as_ref()?;
+    Some((reservation.remaining, Reverse(reservation.id.clone())))
+}
+
 fn is_exotic(it: &InstanceType) -> bool {
     let metal = it
         .requirements
@@ -165,12 +204,13 @@ pub fn labels_of(
     name: &str,
     zone: &str,
     capacity_type: CapacityType,
+    reservation: Option<&str>,
 ) -> Option<Labels> {
     let it = types.iter().find(|it| &*it.name == name)?;
-    let offering = it
-        .offerings
-        .iter()
-        .find(|offering| &*offering.zone == zone && offering.capacity_type == capacity_type)?;
+    let offering = it.offerings.iter().find(|offering| {
+        let of = offering.reservation.as_ref().map(|it| &*it.id);
+        &*offering.zone == zone && offering.capacity_type == capacity_type && of == reservation
+    })?;
     Some(labels(it, offering))
 }
 

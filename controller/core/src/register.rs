@@ -1,5 +1,6 @@
 //! From a bought instance to a complete node: registration, initialisation, and giving up on what never comes.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
@@ -84,11 +85,33 @@ pub enum Outcome {
     Failed,
 }
 
+/// What is known of the devices on a claim's node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Published {
+    /// Nobody looks at devices (`IGNORE_DRA_REQUESTS`), so nothing waits for them.
+    Ignored,
+    /// The drivers that have published all there is on the node.
+    By(BTreeSet<Text>),
+}
+
+impl Published {
+    /// The first driver of the devices that the claim's pods were promised that has not published them.
+    fn missing<'a>(&self, claim: &'a Claim) -> Option<&'a str> {
+        let Published::By(drivers) = self else { return None };
+        let promised = claim.annotations.get(well_known::REQUESTED_DRA_DRIVERS)?;
+        let mut promised = promised
+            .split(',')
+            .map(str::trim)
+            .filter(|driver| !driver.is_empty());
+        promised.find(|driver| !drivers.contains(*driver))
+    }
+}
+
 /// The conditions of which Ready is made.
 const PARTS: [&str; 3] = [LAUNCHED, REGISTERED, INITIALIZED];
 
-/// Moves a claim on. `nodes` are all nodes with the claim's provider id.
-pub fn advance(claim: &Claim, nodes: &[Arc<NodeObject>], now: Timestamp) -> Step {
+/// Moves a claim on. `nodes` are all nodes with the claim's provider id, `published` is what drivers say of the only one.
+pub fn advance(claim: &Claim, nodes: &[Arc<NodeObject>], published: &Published, now: Timestamp) -> Step {
     if claim.deletion.is_some() {
         return Step::default();
     }
@@ -97,7 +120,7 @@ pub fn advance(claim: &Claim, nodes: &[Arc<NodeObject>], now: Timestamp) -> Step
     if !claim.conditions.is_true(REGISTERED) {
         register(claim, nodes, &mut wanted, &mut step);
     } else if !claim.conditions.is_true(INITIALIZED) {
-        initialise(claim, nodes, &mut wanted, &mut step);
+        initialise(claim, nodes, published, &mut wanted, &mut step);
     }
     let mut after = claim.conditions.clone();
     wanted.iter().for_each(|wanted| after.apply(wanted, now));
@@ -165,7 +188,13 @@ fn register(claim: &Claim, nodes: &[Arc<NodeObject>], wanted: &mut Vec<Wanted>, 
     wanted.extend([Wanted::yes(REGISTERED), awaiting(INITIALIZED)]);
 }
 
-fn initialise(claim: &Claim, nodes: &[Arc<NodeObject>], wanted: &mut Vec<Wanted>, step: &mut Step) {
+fn initialise(
+    claim: &Claim,
+    nodes: &[Arc<NodeObject>],
+    published: &Published,
+    wanted: &mut Vec<Wanted>,
+    step: &mut Step,
+) {
     let not_yet = |reason: &str, message: String| Wanted::unknown(INITIALIZED, reason, message);
     let [node] = nodes else {
         wanted.push(not_yet("NodeNotFound", "Node not registered with cluster".into()));
@@ -195,6 +224,9 @@ fn initialise(claim: &Claim, nodes: &[Arc<NodeObject>], wanted: &mut Vec<Wanted>
     } else if let Some((name, _)) = missing {
         let message = format!("Resource \"{name}\" was requested but not registered");
         wanted.push(not_yet("ResourceNotRegistered", message));
+    } else if let Some(driver) = published.missing(claim) {
+        let message = format!("DRA driver \"{driver}\" has not published a complete resource pool");
+        wanted.push(not_yet("DRADriverPoolsNotPublished", message));
     } else {
         let labels = [(well_known::INITIALIZED.into(), Text::from("true"))].into();
         step.node = Some(NodePatch {

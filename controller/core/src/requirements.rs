@@ -5,6 +5,7 @@
 
 mod interner;
 mod requirement;
+mod spelling;
 mod values;
 
 use std::fmt;

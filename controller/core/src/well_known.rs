@@ -22,6 +22,8 @@ pub const NODE_POOL: &str = "karpenter.sh/nodepool";
 pub const REGISTERED: &str = "karpenter.sh/registered";
 /// Set on a node once its claim has initialised it.
 pub const INITIALIZED: &str = "karpenter.sh/initialized";
+/// On a claim: the drivers, separated by commas, of the devices that its pods were promised.
+pub const REQUESTED_DRA_DRIVERS: &str = "karpenter.sh/requested-dra-drivers";
 /// Set on a node whose taints the boot script already set.
 pub const DO_NOT_SYNC_TAINTS: &str = "karpenter.sh/do-not-sync-taints";
 /// The zone's id, the same in every account.

@@ -32,7 +32,7 @@ pub struct Buffer {
 }
 
 /// A workload or template that a buffer may name.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Scalable {
     /// What one unit looks like.
     pub template: PodTemplateSpec,

@@ -14,6 +14,7 @@ use joiner_core::requirements::{Operator, Requirement, Requirements, Values};
 use joiner_core::resources::{ResourceName, Resources};
 use joiner_core::text::Text;
 use joiner_core::well_known;
+use k8s_openapi::api::resource::v1 as dra;
 use serde::{Deserialize, Deserializer, de};
 
 use crate::quantities::from_api;
@@ -69,6 +70,19 @@ pub struct TypeDocument {
     /// How many volumes each CSI driver can attach to its nodes; without bound where not named.
     #[serde(default)]
     pub volume_attachment_limits: BTreeMap<String, u32>,
+    /// The devices that drivers will publish on its nodes.
+    #[serde(default)]
+    pub devices: Vec<DeviceDocument>,
+}
+
+/// A device, written as in a ResourceSlice (`resource.k8s.io/v1`), and who publishes it.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct DeviceDocument {
+    /// The driver.
+    pub driver: String,
+    /// The device.
+    #[serde(flatten)]
+    pub device: dra::Device,
 }
 
 /// What a node keeps back.
@@ -190,6 +204,18 @@ impl CatalogDocument {
                 ));
             }
             requirements(&it.requirements, &path)?;
+            let mut devices = BTreeSet::new();
+            for (number, one) in it.devices.iter().enumerate() {
+                if !devices.insert((one.driver.as_str(), one.device.name.as_str())) {
+                    return Err((
+                        format!("{path}.devices[{number}].name"),
+                        format!(
+                            "{:?} is there twice; a device of a driver is listed once",
+                            one.device.name
+                        ),
+                    ));
+                }
+            }
             for (number, offering) in it.offerings.iter().enumerate() {
                 let path = format!("{path}.offerings[{number}]");
                 let said = requirements(&offering.requirements, &path)?;
@@ -344,7 +370,11 @@ fn instance_type(document: &TypeDocument) -> InstanceType {
             .iter()
             .map(|(driver, limit)| (driver.as_str().into(), *limit))
             .collect(),
-        devices: Vec::new(),
+        devices: document
+            .devices
+            .iter()
+            .map(|it| crate::devices::device(&it.driver, "", &it.device))
+            .collect(),
     }
 }
 

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use joiner_core::requirements::{Requirement, Requirements};
-use joiner_core::snapshot::{Attribute, Device, DeviceClaim, DeviceRequest, DeviceTest, DeviceWish};
+use joiner_core::snapshot::{
+    Attribute, Device, DeviceClaim, DeviceRequest, DeviceTest, DeviceWish, PodState,
+};
 use joiner_core::text::Text;
 use k8s_openapi::api::core::v1::NodeSelector;
 use k8s_openapi::api::resource::v1 as dra;
@@ -14,6 +16,8 @@ use crate::quantities::amounts;
 
 /// Namespace and name.
 type Key = (Text, Text);
+/// Driver and pool.
+type Pool<'a> = (&'a str, &'a str);
 /// Driver, pool, device.
 type Handle = (Text, Text, Text);
 
@@ -61,18 +65,54 @@ impl DeviceObjects {
     pub fn by_node(&self) -> BTreeMap<Text, Vec<Device>> {
         let taken = self.taken();
         let mut found: BTreeMap<Text, Vec<Device>> = BTreeMap::new();
-        for slice in self.slices.values() {
-            for device in slice.devices.iter().flatten() {
-                let Some(node) = device.node_name.as_ref().or(slice.node_name.as_ref()) else {
+        for slice in self.current() {
+            for published in slice.devices.iter().flatten() {
+                let Some(node) = published.node_name.as_ref().or(slice.node_name.as_ref()) else {
                     continue;
                 };
-                found
-                    .entry(node.as_str().into())
-                    .or_default()
-                    .push(published(slice, device, &taken));
+                let mut device = device(&slice.driver, &slice.pool.name, published);
+                let handle: Handle = (device.driver.clone(), device.pool.clone(), device.name.clone());
+                device.taken = taken.contains(&handle);
+                found.entry(node.as_str().into()).or_default().push(device);
             }
         }
         found
+    }
+
+    /// The drivers that have published all slices of a pool for a node, by the node's name.
+    pub fn drivers_by_node(&self) -> BTreeMap<Text, BTreeSet<Text>> {
+        let mut slices: BTreeMap<Pool<'_>, i64> = BTreeMap::new();
+        for slice in self.current() {
+            *slices.entry(pool(slice)).or_default() += 1;
+        }
+        let mut found: BTreeMap<Text, BTreeSet<Text>> = BTreeMap::new();
+        for slice in self.current() {
+            if slices.get(&pool(slice)) != Some(&slice.pool.resource_slice_count) {
+                continue;
+            }
+            let of_devices = slice
+                .devices
+                .iter()
+                .flatten()
+                .filter_map(|it| it.node_name.as_ref());
+            for node in slice.node_name.iter().chain(of_devices) {
+                let drivers = found.entry(node.as_str().into()).or_default();
+                drivers.insert(slice.driver.as_str().into());
+            }
+        }
+        found
+    }
+
+    /// The slices of the newest generation of their pool; older ones are on their way out.
+    fn current(&self) -> impl Iterator<Item = &dra::ResourceSliceSpec> {
+        let mut newest: BTreeMap<Pool<'_>, i64> = BTreeMap::new();
+        for slice in self.slices.values() {
+            let known = newest.entry(pool(slice)).or_insert(slice.pool.generation);
+            *known = slice.pool.generation.max(*known);
+        }
+        let is_new =
+            move |slice: &&dra::ResourceSliceSpec| newest.get(&pool(slice)) == Some(&slice.pool.generation);
+        self.slices.values().filter(is_new)
     }
 
     fn taken(&self) -> BTreeSet<Handle> {
@@ -93,18 +133,26 @@ impl DeviceObjects {
             .collect()
     }
 
-    /// A pod's claim, or why it cannot be had, in words.
-    pub(crate) fn claim(&self, namespace: &Text, reference: &DeviceRef) -> Result<DeviceClaim, Text> {
-        let (name, spec, status) = match (&reference.claim, &reference.template) {
-            (Some(claim), _) => match self.claims.get(&(namespace.clone(), claim.clone())) {
-                Some(found) => (
-                    Text::from(format!("{namespace}/{claim}")),
-                    &found.spec,
-                    found.status.as_ref(),
-                ),
-                None => return Err(format!("its resource claim {namespace}/{claim} does not exist").into()),
-            },
-            (None, Some(template)) => match self.templates.get(&(namespace.clone(), template.clone())) {
+    /// A pod's claim, or why it cannot be had, in words. One that is made from a template has no name: it is the pod's alone,
+    /// and pods of a workload stay alike.
+    pub(crate) fn claim(
+        &self,
+        namespace: &Text,
+        reference: &DeviceRef,
+        state: &PodState,
+    ) -> Result<DeviceClaim, Text> {
+        let found = reference
+            .claim
+            .as_ref()
+            .and_then(|claim| self.claims.get(&(namespace.clone(), claim.clone())));
+        let (name, spec, status) = match (found, &reference.claim, &reference.template) {
+            (Some(found), Some(claim), None) => {
+                let name = format!("{namespace}/{claim}").into();
+                (name, &found.spec, found.status.as_ref())
+            }
+            (Some(found), _, Some(_)) => (Text::from(""), &found.spec, found.status.as_ref()),
+            // The claim may not be known yet although it is made; what it will say is known.
+            (_, _, Some(template)) => match self.templates.get(&(namespace.clone(), template.clone())) {
                 Some(spec) => (Text::from(""), spec, None),
                 None => {
                     return Err(
@@ -112,7 +160,10 @@ impl DeviceObjects {
                     );
                 }
             },
-            (None, None) => {
+            (_, Some(claim), None) => {
+                return Err(format!("its resource claim {namespace}/{claim} does not exist").into());
+            }
+            (_, None, None) => {
                 return Err(format!(
                     "its resource claim {} names no claim and no template",
                     reference.name
@@ -139,7 +190,7 @@ impl DeviceObjects {
             requests: requests.collect::<Result<_, _>>()?,
             same,
             allocated: status
-                .and_then(|status| status.allocation.as_ref())
+                .and_then(|status| held(status, reference, state))
                 .map(|allocation| alternatives(allocation.node_selector.as_ref())),
         })
     }
@@ -217,29 +268,38 @@ struct Wish<'a> {
     count: Option<i64>,
 }
 
-fn published(slice: &dra::ResourceSliceSpec, device: &dra::Device, taken: &BTreeSet<Handle>) -> Device {
-    let driver = Text::from(slice.driver.as_str());
+/// The allocation that a pod cannot do without: where it has to move, a claim that it alone uses gets other devices.
+fn held<'a>(
+    status: &'a dra::ResourceClaimStatus,
+    reference: &DeviceRef,
+    state: &PodState,
+) -> Option<&'a dra::AllocationResult> {
+    let moves = reference.lost || matches!(state, PodState::Bound { .. });
+    let alone = status.reserved_for.iter().flatten().count() <= 1;
+    status.allocation.as_ref().filter(|_| !(moves && alone))
+}
+
+fn pool(slice: &dra::ResourceSliceSpec) -> Pool<'_> {
+    (&slice.driver, &slice.pool.name)
+}
+
+/// A device as its driver describes it; no claim has it.
+pub(crate) fn device(driver: &str, pool: &str, published: &dra::Device) -> Device {
     let qualified = |name: &str| match name.contains('/') {
         true => Text::from(name),
         false => format!("{driver}/{name}").into(),
     };
-    let handle: Handle = (
-        driver.clone(),
-        slice.pool.name.as_str().into(),
-        device.name.as_str().into(),
-    );
-    let capacity: BTreeMap<String, _> = device
+    let capacity: BTreeMap<String, _> = published
         .capacity
         .iter()
         .flatten()
         .map(|(name, capacity)| (name.clone(), capacity.value.clone()))
         .collect();
     Device {
-        taken: taken.contains(&handle),
-        driver: driver.clone(),
-        pool: handle.1.clone(),
-        name: handle.2.clone(),
-        attributes: device
+        driver: driver.into(),
+        pool: pool.into(),
+        name: published.name.as_str().into(),
+        attributes: published
             .attributes
             .iter()
             .flatten()
@@ -248,6 +308,7 @@ fn published(slice: &dra::ResourceSliceSpec, device: &dra::Device, taken: &BTree
         capacity: amounts(Some(&capacity))
             .map(|(name, amount)| (qualified(name.as_str()), amount))
             .collect(),
+        taken: false,
     }
 }
 

@@ -9,6 +9,11 @@ use joiner_core::text::Text;
 /// A class: the hash of its spec as it is, and what its status has found.
 pub fn class(object: &EC2NodeClass) -> Class {
     let status = object.status.clone().unwrap_or_default();
+    // A status does not hold what a name leads to.
+    let placement_group = match &object.spec.placement_group_selector {
+        None => Some("".into()),
+        Some(selector) => selector.id.as_deref().map(Text::from),
+    };
     let ids = |ids: Vec<String>| -> Vec<Text> { ids.into_iter().map(Text::from).collect() };
     Class {
         name: crate::text(object.metadata.name.as_ref()),
@@ -27,6 +32,7 @@ pub fn class(object: &EC2NodeClass) -> Class {
             .collect(),
         subnets: ids(status.subnets.into_iter().map(|it| it.id).collect()),
         security_groups: ids(status.security_groups.into_iter().map(|it| it.id).collect()),
+        placement_group,
         reservations: ids(status.capacity_reservations.into_iter().map(|it| it.id).collect()),
     }
 }

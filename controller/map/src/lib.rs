@@ -31,6 +31,7 @@ mod pool;
 mod quantities;
 pub mod read;
 mod requests;
+mod seen;
 mod surroundings;
 mod taints;
 mod validity;

@@ -1,5 +1,7 @@
 //! All objects together: what a text held becomes the snapshot that decisions look at.
 
+mod around;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -10,25 +12,22 @@ use joiner_core::conditions::{INITIALIZED, REGISTERED};
 use joiner_core::eviction::needs_another_node;
 use joiner_core::resources::Resources;
 use joiner_core::snapshot::{
-    self, Claim, DaemonSet, DefaultSpread, NodeObject, Nomination, Pdb, Pod, PodKey, PodState, Pool,
-    Settings, Snapshot,
+    self, Claim, DaemonSet, NodeObject, Nomination, Pdb, Pod, PodKey, PodState, Pool, Settings, Snapshot,
 };
 use joiner_core::text::{Labels, Text};
 use joiner_core::well_known;
 
-use crate::buffers::{Buffer, Scalable, virtual_pods};
 use crate::catalog::{self, CatalogDocument};
 use crate::overlay::Overlay;
 use crate::pod::PodObject;
-use crate::read::Item;
-use crate::surroundings::Surroundings;
+use crate::read::{Fault, Item};
+use crate::seen::{Key, Seen, Spot, title};
+use around::Around;
 
-/// Kind, namespace and name.
-type ScalableKey = (Text, Text, Text);
-
-/// Objects as they were read, each once; of two with the same name the later counts.
+/// Objects as they were read, each once: the same object may be read again, another one of its name is refused.
 #[derive(Debug, Default)]
 pub struct Objects {
+    seen: Seen,
     pods: BTreeMap<PodKey, PodObject>,
     nodes: BTreeMap<Text, NodeObject>,
     claims: BTreeMap<Text, Claim>,
@@ -37,13 +36,10 @@ pub struct Objects {
     overlays: BTreeMap<Text, Overlay>,
     daemon_sets: BTreeMap<Text, DaemonSet>,
     pdbs: BTreeMap<(Text, Text), Pdb>,
-    attachments: Vec<(Text, Text)>,
-    attach_limits: BTreeMap<Text, BTreeMap<Text, u32>>,
-    surroundings: Surroundings,
-    buffers: Vec<Buffer>,
-    scalables: BTreeMap<ScalableKey, Scalable>,
+    attachments: BTreeSet<(Text, Text)>,
+    /// All that stands around these.
+    around: BTreeMap<Key, Item>,
     catalog: Option<CatalogDocument>,
-    default_spread: Vec<DefaultSpread>,
     ignored: BTreeMap<String, usize>,
     generated: usize,
 }
@@ -66,10 +62,51 @@ pub struct Parts {
 }
 
 impl Objects {
-    /// Takes one object in.
-    pub(crate) fn take(&mut self, item: Item) {
+    /// Takes one object in, which stands at `spot`.
+    ///
+    /// # Errors
+    /// Another object of its name was read before.
+    pub(crate) fn take(&mut self, mut item: Item, spot: Spot<'_>) -> Result<(), Fault> {
+        if let Item::Pod(pod) = &mut item {
+            self.name_pod(pod);
+        }
+        if let Some(key) = item.key() {
+            if let Some(first) = self.seen.get(&key) {
+                return match self.holds(&key, &item) {
+                    true => Ok(()),
+                    false => {
+                        let message = format!(
+                            "another {} of this name was read from {first}, and the two differ: leave one of them out",
+                            key.0
+                        );
+                        Err(Fault::new("", message).of(title(&key)))
+                    }
+                };
+            }
+            self.seen.add(key, spot);
+        }
+        self.add(item);
+        Ok(())
+    }
+
+    /// Whether what was read under the name of `item` is the same.
+    fn holds(&self, key: &Key, item: &Item) -> bool {
         match item {
-            Item::Pod(pod) => self.take_pod(*pod),
+            Item::Pod(it) => self.pods.get(&it.pod.key) == Some(&**it),
+            Item::Node(it) => self.nodes.get(&it.name) == Some(&**it),
+            Item::Claim(it) => self.claims.get(&it.name) == Some(&**it),
+            Item::Pool(it) => self.pools.get(&it.name) == Some(&**it),
+            Item::Class(it) => self.classes.get(&key.2).is_some_and(|there| **there == **it),
+            Item::Overlay(it) => self.overlays.get(&it.name) == Some(&**it),
+            Item::DaemonSet(it) => self.daemon_sets.get(&it.name) == Some(&**it),
+            Item::Pdb(it) => self.pdbs.get(&(it.namespace.clone(), it.name.clone())) == Some(&**it),
+            around => self.around.get(key) == Some(around),
+        }
+    }
+
+    fn add(&mut self, item: Item) {
+        match item {
+            Item::Pod(it) => drop(self.pods.insert(it.pod.key.clone(), *it)),
             Item::Node(it) => drop(self.nodes.insert(it.name.clone(), *it)),
             Item::Claim(it) => drop(self.claims.insert(it.name.clone(), *it)),
             Item::Pool(it) => drop(self.pools.insert(it.name.clone(), *it)),
@@ -80,43 +117,26 @@ impl Objects {
             Item::Overlay(it) => drop(self.overlays.insert(it.name.clone(), *it)),
             Item::DaemonSet(it) => drop(self.daemon_sets.insert(it.name.clone(), *it)),
             Item::Pdb(it) => drop(self.pdbs.insert((it.namespace.clone(), it.name.clone()), *it)),
-            Item::Attachment(it) => self.attachments.push(it),
-            Item::Namespace(it) => self.surroundings.namespace(&it),
-            Item::VolumeClaim(it) => self.surroundings.volume_claim(&it),
-            Item::Volume(it) => self.surroundings.volume(&it),
-            Item::StorageClass(it) => self.surroundings.storage_class(&it),
-            Item::CsiNode(it) => {
-                self.attach_limits
-                    .insert(crate::text(it.metadata.name.as_ref()), crate::attach_limits(&it));
+            Item::Attachment(it) => {
+                self.attachments.insert(it);
             }
-            Item::PriorityClass(it) => self.surroundings.priority_class(&it),
-            Item::Workload(workload, scalable) => {
-                if let Some(workload) = workload {
-                    self.surroundings.workload(*workload);
-                }
-                if &*scalable.0.0 == "Deployment" {
-                    self.ignore("Deployment");
-                }
-                self.scalables.insert(scalable.0, scalable.1);
-            }
-            Item::Job(it) => self.surroundings.workload(*it),
-            Item::Service(it) => self.surroundings.service(*it),
-            Item::Buffer(it) => self.buffers.push(*it),
-            Item::ResourceClaim(it) => self.surroundings.devices.resource_claim(*it),
-            Item::ResourceClaimTemplate(it) => self.surroundings.devices.template(*it),
-            Item::DeviceClass(it) => self.surroundings.devices.class(*it),
-            Item::ResourceSlice(it) => self.surroundings.devices.slice(*it),
             Item::Catalog(it) => match &mut self.catalog {
                 Some(there) => there.add(*it),
                 none => *none = Some(*it),
             },
-            Item::DefaultSpread(it) => self.default_spread = it,
             Item::Ignored(kind) => self.ignore(&kind),
+            around => {
+                if let Item::Workload("Deployment", ..) = around {
+                    self.ignore("Deployment");
+                }
+                let key = around.key();
+                self.around.extend(key.map(|key| (key, around)));
+            }
         }
     }
 
-    fn take_pod(&mut self, mut object: PodObject) {
-        // Several pods with a generated name have the same one until now.
+    /// Several pods with a generated name have the same one until now.
+    fn name_pod(&mut self, object: &mut PodObject) {
         if object.pod.key.name.ends_with('-') {
             self.generated += 1;
             object.pod.key.name = format!("{}{:05}", object.pod.key.name, self.generated).into();
@@ -124,12 +144,18 @@ impl Objects {
         if object.pod.uid.is_empty() {
             object.pod.uid = object.pod.key.to_string().into();
         }
-        self.surroundings.namespace_named(&object.pod.key.namespace);
-        self.pods.insert(object.pod.key.clone(), object);
     }
 
     fn ignore(&mut self, kind: &str) {
         *self.ignored.entry(kind.to_owned()).or_default() += 1;
+    }
+
+    /// Whether nothing at all was read, not even what does not matter.
+    pub fn is_empty(&self) -> bool {
+        self.seen.is_empty()
+            && self.attachments.is_empty()
+            && self.catalog.is_none()
+            && self.ignored.is_empty()
     }
 
     /// How many pods, nodes and pools were read.
@@ -176,6 +202,7 @@ impl Objects {
             object.node = None;
             object.pod.state = PodState::Unschedulable;
             object.pod.deletion = None;
+            object.open.devices.iter_mut().for_each(|claim| claim.lost = true);
             moves
         });
         gone
@@ -183,8 +210,12 @@ impl Objects {
 
     /// Puts everything together. `now` is when pods that stand for capacity buffers are taken to be made.
     pub fn finish(mut self, mut settings: Settings, now: Timestamp) -> Parts {
-        if !self.default_spread.is_empty() {
-            settings.default_spread = std::mem::take(&mut self.default_spread);
+        let mut around = Around::of(std::mem::take(&mut self.around));
+        self.pods
+            .keys()
+            .for_each(|key| around.surroundings.namespace_named(&key.namespace));
+        if !around.default_spread.is_empty() {
+            settings.default_spread = std::mem::take(&mut around.default_spread);
         }
         let mut notes = self.notes();
         let mut parts = snapshot::Parts::default();
@@ -200,7 +231,7 @@ impl Objects {
                 continue;
             }
             if !object.open.is_closed() {
-                self.surroundings.complete(&mut object.pod, &object.open);
+                around.surroundings.complete(&mut object.pod, &object.open);
             }
             let node = object.node.take();
             pods.push((object, node));
@@ -237,18 +268,18 @@ impl Objects {
                 "{lost} pods are bound to nodes that are not in the input; they are left out"
             ));
         }
-        pending.extend(self.buffer_pods(now, &mut notes).into_iter().map(Arc::new));
+        pending.extend(around.buffer_pods(now, &mut notes).into_iter().map(Arc::new));
         self.join_by_name();
         parts.claims = self.claims.into_values().map(Arc::new).collect();
         parts.nodes = self.nodes.into_values().map(Arc::new).collect();
-        parts.attachments = self.attachments;
+        parts.attachments = self.attachments.into_iter().collect();
         let mut nodes = snapshot::join(parts);
-        let mut devices = self.surroundings.devices.by_node();
+        let mut devices = around.surroundings.devices.by_node();
         for node in &mut nodes {
             let Some(name) = node.object.as_ref().map(|object| object.name.clone()) else {
                 continue;
             };
-            node.attach_limits = self.attach_limits.remove(&name).unwrap_or_default();
+            node.attach_limits = around.attach_limits.remove(&name).unwrap_or_default();
             node.devices = devices.remove(&name).unwrap_or_default();
         }
         Parts {
@@ -272,39 +303,12 @@ impl Objects {
         let note = |(kind, count): (&String, &usize)| {
             let hint = match kind.as_str() {
                 "Deployment" => ": pods are placed, not what would make them",
+                "Provisioner" | "AWSNodeTemplate" => ": run `joiner migrate`, which converts it",
                 _ => "",
             };
             format!("{count} x {kind} ignored{hint}")
         };
         self.ignored.iter().map(note).collect()
-    }
-
-    fn buffer_pods(&self, now: Timestamp, notes: &mut Vec<String>) -> Vec<Pod> {
-        let mut pods = Vec::new();
-        for buffer in &self.buffers {
-            let (kind, name) = match (&buffer.template, &buffer.scalable) {
-                (Some(template), _) => (Text::from("PodTemplate"), template.clone()),
-                (None, Some((kind, name))) => (kind.clone(), name.clone()),
-                (None, None) => {
-                    notes.push(format!(
-                        "CapacityBuffer {} names no template and no workload",
-                        buffer.name
-                    ));
-                    continue;
-                }
-            };
-            match self
-                .scalables
-                .get(&(kind.clone(), buffer.namespace.clone(), name.clone()))
-            {
-                Some(scalable) => pods.extend(virtual_pods(buffer, scalable, now)),
-                None => notes.push(format!(
-                    "CapacityBuffer {}: {kind} {}/{name} is not in the input",
-                    buffer.name, buffer.namespace
-                )),
-            }
-        }
-        pods
     }
 
     /// What a DaemonSet's newest pod asks for counts for those to come: defaults of the namespace may have been added to it.

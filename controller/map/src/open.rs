@@ -8,7 +8,7 @@ use k8s_openapi::api::core::v1 as k8s;
 use crate::placement::{named_namespaces, selector};
 
 /// What only other objects can tell about a pod.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Open {
     /// Its volumes that stand for something outside the pod.
     pub(crate) volumes: Vec<VolumeRef>,
@@ -42,7 +42,7 @@ pub(crate) enum VolumeRef {
 }
 
 /// A term that speaks of namespaces with certain labels.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct NamespaceRef {
     pub(crate) list: TermList,
     pub(crate) index: usize,
@@ -68,6 +68,8 @@ pub(crate) struct DeviceRef {
     pub(crate) claim: Option<Text>,
     /// The template it is made from, where it names one.
     pub(crate) template: Option<Text>,
+    /// Whether the pod has lost its node, and with it the devices that it alone used.
+    pub(crate) lost: bool,
 }
 
 impl Open {
@@ -222,6 +224,7 @@ fn devices(object: &k8s::Pod, spec: &k8s::PodSpec) -> Vec<DeviceRef> {
                 .or_else(|| made(&it.name))
                 .map(Text::from),
             template: it.resource_claim_template_name.as_deref().map(Text::from),
+            lost: false,
         })
         .collect()
 }

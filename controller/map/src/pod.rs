@@ -12,7 +12,7 @@ use crate::placement::placement;
 use crate::requests::requests;
 
 /// A pod, the node it is bound to, and what only other objects can tell about it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PodObject {
     /// The pod as far as its own object goes.
     pub pod: Pod,
@@ -32,7 +32,8 @@ pub fn pod(object: &k8s::Pod) -> (Pod, Option<Text>) {
 /// Says of a pod that the devices it claims cannot be had, where nobody looks them up.
 pub fn refuse_devices(object: &mut PodObject) {
     if !std::mem::take(&mut object.open.devices).is_empty() {
-        let why = "it claims devices dynamically (spec.resourceClaims), which are not looked at here";
+        let why = "it claims devices dynamically (spec.resourceClaims), which are not looked at here; the controller looks at \
+                   them once settings.ignoreDRARequests of its chart (IGNORE_DRA_REQUESTS) is false";
         object.pod.placement.unsupported.push(why.into());
     }
 }

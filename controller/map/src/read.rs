@@ -15,12 +15,15 @@ mod yaml;
 use std::num::NonZero;
 use std::thread;
 
+pub(crate) use error::Fault;
 pub use error::InputError;
 pub(crate) use item::Item;
 pub use scheduler::default_constraints;
+pub use yaml::trouble as yaml_trouble;
 
 use crate::objects::Objects;
-use error::{Fault, Place};
+use crate::seen::Spot;
+use error::Place;
 use source::{Head, Source};
 
 /// From so many objects in one list on, two are read at a time.
@@ -39,6 +42,7 @@ pub fn read(file: &str, text: &str, objects: &mut Objects) -> Result<(), Box<Inp
     }
     for (index, document) in yaml::documents(text).into_iter().enumerate() {
         let at = |fault: Fault| place.at(fault, index + 1, document.line);
+        let spot = place.spot(index + 1);
         let trimmed = document.text.trim_start();
         if trimmed.starts_with(['{', '[']) && json_stream(document.text, place, objects)? {
             continue;
@@ -48,11 +52,11 @@ pub fn read(file: &str, text: &str, objects: &mut Objects) -> Result<(), Box<Inp
             Some(head) if !head.kind.ends_with("List") => {
                 let source = Source::Yaml(document.text);
                 let item = item::read(&head, &source).map_err(at)?;
-                objects.take(item);
+                objects.take(item, spot).map_err(at)?;
             }
             _ => {
                 let value = source::yaml_value(document.text).map_err(at)?;
-                values(value, &at, objects)?;
+                values(value, &at, spot, objects)?;
             }
         }
     }
@@ -63,6 +67,7 @@ pub fn read(file: &str, text: &str, objects: &mut Objects) -> Result<(), Box<Inp
 fn values(
     value: serde_json::Value,
     at: &dyn Fn(Fault) -> Box<InputError>,
+    spot: Spot<'_>,
     objects: &mut Objects,
 ) -> Result<(), Box<InputError>> {
     let list = match value {
@@ -77,8 +82,7 @@ fn values(
                 _ if head.kind.ends_with("List") => (None, Vec::new()),
                 _ => {
                     let item = item::read(&head, &Source::Value(value)).map_err(at)?;
-                    objects.take(item);
-                    return Ok(());
+                    return objects.take(item, spot).map_err(at);
                 }
             }
         }
@@ -87,7 +91,7 @@ fn values(
         let within = |fault: Fault| at(fault.in_item(index));
         let head = source::head_of_item(&value, list.0.as_ref()).map_err(within)?;
         let item = item::read(&head, &Source::Value(value)).map_err(within)?;
-        objects.take(item);
+        objects.take(item, spot.of_item(index)).map_err(within)?;
     }
     Ok(())
 }
@@ -116,7 +120,7 @@ fn json_stream(text: &str, place: Place<'_>, objects: &mut Objects) -> Result<bo
                 Ok(found) if found.head.kind.ends_with("List") => (found.items, found.head.of_items()),
                 Ok(found) => {
                     let item = item::read(&found.head, &Source::Json(whole)).map_err(within)?;
-                    objects.take(item);
+                    objects.take(item, place.spot(count)).map_err(within)?;
                     (None, None)
                 }
                 // Flow style without quotes is YAML, and no JSON.
@@ -138,9 +142,12 @@ fn json_stream(text: &str, place: Place<'_>, objects: &mut Objects) -> Result<bo
             };
             let items = read_all(&parts, kind.as_ref());
             for (index, item) in items.into_iter().enumerate() {
-                let item =
-                    item.map_err(|fault| place.at_offset(fault.in_item(index), count, offset(parts[index])))?;
-                objects.take(item);
+                let within =
+                    |fault: Fault| place.at_offset(fault.in_item(index), count, offset(parts[index]));
+                let item = item.map_err(within)?;
+                objects
+                    .take(item, place.spot(count).of_item(index))
+                    .map_err(within)?;
             }
         }
         at = scan::blank(bytes, end);
@@ -180,3 +187,5 @@ fn read_one(part: &str, kind: Option<&Head>) -> Result<Item, Fault> {
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod twice;

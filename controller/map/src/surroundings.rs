@@ -139,7 +139,7 @@ impl Surroundings {
             }
         }
         for reference in &open.devices {
-            match self.devices.claim(&pod.key.namespace, reference) {
+            match self.devices.claim(&pod.key.namespace, reference, &pod.state) {
                 Ok(claim) => pod.placement.devices.push(claim),
                 Err(why) => pod.placement.unsupported.push(why),
             }

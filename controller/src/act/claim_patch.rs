@@ -42,6 +42,13 @@ impl Act {
         self.patch_claim(name, &patch, Part::Object).await
     }
 
+    /// Says that the claim's instance, whose reservation has ended, runs on demand.
+    pub(crate) async fn demote_claim(&self, name: &Text) -> Result<(), Failed> {
+        self.patch_claim(name, &super::on_demand(), Part::Object)
+            .await
+            .map(drop)
+    }
+
     /// Replaces the finalizers; fails with a conflict where the claim has changed since `entry`.
     pub(crate) async fn set_claim_finalizers(
         &self,

@@ -7,7 +7,7 @@ use std::time::Instant;
 use jiff::Timestamp;
 use joiner_api::labels::{
     EC2_NODE_CLASS_FIELDS, EC2_NODE_CLASS_HASH, EC2_NODE_CLASS_HASH_VERSION, HOURLY_PRICE,
-    INSTANCE_PROFILE_NAME,
+    INSTANCE_PROFILE_NAME, PLACEMENT_GROUP_ID,
 };
 use joiner_api::{EC2NodeClass, hash};
 use joiner_aws::instances::{Instance, provider_id};
@@ -70,6 +70,7 @@ pub(crate) struct Got {
     pub zone: String,
     pub capacity_type: CapacityType,
     pub image_id: String,
+    pub reservation: Option<String>,
 }
 
 impl From<&Bought> for Got {
@@ -80,6 +81,7 @@ impl From<&Bought> for Got {
             zone: bought.zone.clone(),
             capacity_type: bought.capacity_type,
             image_id: bought.image_id.clone(),
+            reservation: bought.reservation.clone(),
         }
     }
 }
@@ -92,6 +94,7 @@ impl From<&Instance> for Got {
             zone: instance.zone.clone(),
             capacity_type: instance.capacity_type,
             image_id: instance.image_id.clone(),
+            reservation: instance.reservation.clone(),
         }
     }
 }
@@ -148,9 +151,19 @@ impl Act {
         got: &Got,
         conditions: Vec<Wanted>,
     ) -> Result<(), Failed> {
-        let known = labels_of(types, &got.instance_type, &got.zone, got.capacity_type).unwrap_or_default();
+        let reservation = got.reservation.as_deref();
+        let known = labels_of(
+            types,
+            &got.instance_type,
+            &got.zone,
+            got.capacity_type,
+            reservation,
+        );
         // What pool and claim say themselves wins.
-        let mut labels = known;
+        let mut labels = known.unwrap_or_default();
+        if let Some(group) = class.and_then(|class| self.cloud.placement_group(class)) {
+            labels.insert(PLACEMENT_GROUP_ID.into(), group.as_str().into());
+        }
         labels.extend(
             entry
                 .claim
@@ -229,8 +242,12 @@ impl Act {
 
 /// The price of the offering that was bought; none where none is known.
 fn price(bought: &InstanceType, got: &Got) -> Option<Price> {
-    let is_it =
-        |offering: &&Offering| *offering.zone == *got.zone && offering.capacity_type == got.capacity_type;
+    let is_it = |offering: &&Offering| {
+        let reservation = offering.reservation.as_ref().map(|it| &*it.id);
+        *offering.zone == *got.zone
+            && offering.capacity_type == got.capacity_type
+            && reservation == got.reservation.as_deref()
+    };
     let price = bought.offerings.iter().find(is_it)?.price;
     (price != Price::MAX).then_some(price)
 }

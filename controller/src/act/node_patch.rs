@@ -52,6 +52,20 @@ impl Act {
         Ok(())
     }
 
+    /// Says that the node's instance, whose reservation has ended, runs on demand.
+    pub(crate) async fn demote_node(&self, entry: &NodeEntry) -> Result<(), Failed> {
+        let api: Api<k8s::Node> = Api::all(self.client.clone());
+        let params = PatchParams {
+            field_manager: Some(super::FIELD_MANAGER.to_owned()),
+            ..PatchParams::default()
+        };
+        let name = &entry.node.name;
+        let answer = api.patch(name, &params, &Patch::Merge(super::on_demand())).await;
+        let object = answer.map_err(|cause| Failed::api(format!("node {name}"), cause))?;
+        self.index.node(&object);
+        Ok(())
+    }
+
     /// Deletes that very Node and no later one of its name; its finalizer keeps it while it drains.
     pub(crate) async fn delete_node(&self, node: &NodeObject) -> Result<(), Failed> {
         let api: Api<k8s::Node> = Api::all(self.client.clone());

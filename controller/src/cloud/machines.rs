@@ -54,6 +54,7 @@ mod tests {
             subnet_id: subnet.to_owned(),
             security_groups: vec!["sg-1".to_owned()],
             private_dns_name: String::new(),
+            reservation: None,
             launched: None,
             tags: Default::default(),
         }

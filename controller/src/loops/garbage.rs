@@ -10,7 +10,7 @@ use joiner_core::collect::{self, collect};
 use joiner_core::text::Text;
 use tracing::{error, info};
 
-use super::launch;
+use super::{demoted, launch};
 use crate::act::Act;
 use crate::cloud;
 use crate::observe::ClaimEntry;
@@ -85,6 +85,7 @@ async fn round(act: &Act) {
             act.index.changes.lifecycle.ring(&entry.claim.name);
         }
     }
+    demoted::look(act, &found, &claims).await;
     for (claim, provider_id) in &plan.adopt {
         if let Some(instance) = found.iter().find(|it| it.provider_id() == **provider_id) {
             launch::adopt_found(act, claim, instance).await;

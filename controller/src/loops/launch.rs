@@ -11,7 +11,7 @@ use jiff::{SignedDuration, Timestamp};
 use joiner_aws::instances::{self, Instance, instance_id};
 use joiner_aws::launch::{ClaimKey, find_lost};
 use joiner_core::conditions::{LAUNCHED, Wanted};
-use joiner_core::register::advance;
+use joiner_core::register::{Published, advance};
 use joiner_core::snapshot::Claim;
 use joiner_core::text::Text;
 use tracing::{error, info};
@@ -110,7 +110,7 @@ fn just_launched(entry: &ClaimEntry) -> Vec<Wanted> {
     let now = Timestamp::now();
     let mut claim = Claim::clone(&entry.claim);
     claim.conditions.apply(&Wanted::yes(LAUNCHED), now);
-    let mut conditions = advance(&claim, &[], now).conditions;
+    let mut conditions = advance(&claim, &[], &Published::Ignored, now).conditions;
     conditions.push(Wanted::yes(LAUNCHED));
     conditions
 }

@@ -43,7 +43,10 @@ pub(super) async fn step(act: Act, name: Text) -> Done {
         .unwrap_or_default();
     let objects: Vec<Arc<NodeObject>> = nodes.iter().map(|entry| entry.node.clone()).collect();
     // Decide.
-    let step = advance(claim, &objects, now);
+    let promised = claim.annotations.contains_key(well_known::REQUESTED_DRA_DRIVERS);
+    let node = objects.first().filter(|_| promised);
+    let published = act.index.published(node.map(|node| &node.name));
+    let step = advance(claim, &objects, &published, now);
     let being_bought = claim.provider_id.is_none() && act.launching.holds(&name);
     if being_bought && step.give_up.is_none() {
         // Whoever buys writes the status, and a second writer would only get into the way.

@@ -22,6 +22,8 @@ use crate::act::{Act, Failed};
 
 /// How soon a class that is not ready is looked at again: somebody is mending it.
 const UNREADY: SignedDuration = SignedDuration::from_secs(5);
+/// The longest that a class with capacity reservations waits: what they hold changes. Karpenter's value.
+const RESERVED: SignedDuration = SignedDuration::from_mins(1);
 /// And how soon while nothing is known of what EC2 sells.
 const SOON: SignedDuration = SignedDuration::from_millis(200);
 
@@ -102,7 +104,8 @@ pub(super) async fn step(act: Act, resolved: &Resolved, settings: Settings, name
     }
     let ready = joiner_api::conditions::is_true(&status.conditions, READY);
     let pause = match (ready, known) {
-        (true, _) => settings.refresh,
+        (true, _) if class.spec.capacity_reservation_selector_terms.is_empty() => settings.refresh,
+        (true, _) => settings.refresh.min(RESERVED),
         (false, true) => UNREADY,
         // It may wait for the instance types alone.
         (false, false) => SOON,

@@ -93,6 +93,7 @@ async fn prepare(act: &Act, entry: &PoolEntry, class: &EC2NodeClass) -> bool {
     let (Ok(resolved), Some(types)) = (NodeClass::try_from(class), act.cloud.types(class, now)) else {
         return true;
     };
+    let resolved = act.cloud.complete(resolved);
     let Some(rehearsal) = Rehearsal::of_pool(pool, resolved, &types, now) else {
         debug!(NodePool = %pool.name, "pool would buy nothing; no launch templates are made");
         return true;

@@ -159,7 +159,7 @@ fn choice(it: &InstanceType, kind: CapacityType, requirements: &Requirements) ->
         zone: offering.zone.clone(),
         zone_id: offering.zone_id.clone(),
         price: offering.price,
-        reservation: None,
+        reservation: offering.reservation.as_ref().map(|it| it.id.clone()),
     })
 }
 

@@ -12,6 +12,7 @@ use k8s_openapi::api::core::v1 as k8s;
 use kube::{Resource, ResourceExt as _};
 
 use super::map;
+use super::wanted::Wanted;
 
 /// Namespace and name, the former where it has one.
 pub(crate) fn path<K: Resource>(object: &K) -> Text {
@@ -93,9 +94,11 @@ impl PodPhase {
 }
 
 impl PodEntry {
-    pub(super) fn new(object: &k8s::Pod, now: Timestamp) -> PodEntry {
+    pub(super) fn new(object: &k8s::Pod, wanted: Wanted, now: Timestamp) -> PodEntry {
         let mut mapped = map::pod_object(object);
-        map::refuse_devices(&mut mapped);
+        if !wanted.devices {
+            map::refuse_devices(&mut mapped);
+        }
         let status = object.status.as_ref();
         let phase = match status.and_then(|status| status.phase.as_deref()) {
             Some("Pending") | None => PodPhase::Pending,

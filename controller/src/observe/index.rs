@@ -3,6 +3,7 @@
 mod apply;
 mod around;
 mod buffers;
+mod devices;
 mod list;
 mod read;
 mod workloads;
@@ -17,6 +18,7 @@ use joiner_core::snapshot::{DaemonSet, Pdb, PodKey, Settings};
 use joiner_core::text::Text;
 
 pub(crate) use buffers::BufferEntry;
+pub(crate) use devices::Seen;
 
 use self::around::Around;
 use self::buffers::Buffers;

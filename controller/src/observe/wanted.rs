@@ -12,6 +12,8 @@ pub(crate) struct Wanted {
     pub buffers: bool,
     /// Services and StatefulSets, whose selectors cluster-wide spread constraints use.
     pub services: bool,
+    /// Resource claims and their templates, device classes and resource slices.
+    pub devices: bool,
 }
 
 impl Wanted {
@@ -21,6 +23,7 @@ impl Wanted {
             overlays: gates.node_overlay,
             buffers: gates.capacity_buffer,
             services: !options.default_spread.0.is_empty(),
+            devices: !options.ignore_dra_requests,
         }
     }
 }

@@ -83,7 +83,10 @@ pub(crate) fn start(client: &Client, index: &Arc<Index>, metrics: &Arc<Metrics>,
     if wanted.buffers {
         run::<Deployment>(client, &told);
         run::<PodTemplate>(client, &told);
-        tokio::spawn(optional::buffers(client.clone(), told));
+        tokio::spawn(optional::buffers(client.clone(), told.clone()));
+    }
+    if wanted.devices {
+        tokio::spawn(optional::devices(client.clone(), told));
     }
 }
 

@@ -156,3 +156,26 @@ impl<D> Context<D> {
         act(&mut self.report.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_is_put_off_only_where_the_core_allows_it() {
+        for deferral_allowed in [false, true] {
+            let capabilities = ClientCapabilities {
+                deferral_allowed,
+                ..ClientCapabilities::default()
+            };
+            let ctx = Context::<()>::new(
+                Configured::UnknownUntilApply,
+                CancellationToken::new(),
+                capabilities,
+            );
+            assert_eq!(ctx.defer(DeferReason::ProviderConfigUnknown), deferral_allowed);
+            let (_, deferred) = ctx.take_report();
+            assert_eq!(deferred.is_some(), deferral_allowed);
+        }
+    }
+}

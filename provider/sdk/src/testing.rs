@@ -22,4 +22,4 @@ mod state_json;
 pub use self::core::Core;
 pub use config::{UNKNOWN, value_from_json};
 pub use failure::Failure;
-pub use session::{Action, Planned, Session};
+pub use session::{Action, Planned, Session, Stored};

@@ -182,3 +182,42 @@ impl<'a> Objects<'a> {
 pub(crate) fn uid(object: &Value) -> Option<&str> {
     object["metadata"]["uid"].as_str()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kube::client::Body;
+    use serde_json::json;
+    use std::sync::{Arc, Mutex};
+
+    #[tokio::test]
+    async fn a_delete_is_in_the_foreground_and_of_this_very_object() {
+        let asked = Arc::new(Mutex::new(Vec::new()));
+        let heard = Arc::clone(&asked);
+        let service = tower::service_fn(move |request: http::Request<Body>| {
+            let heard = Arc::clone(&heard);
+            async move {
+                let (parts, body) = request.into_parts();
+                let body: Value = serde_json::from_slice(&body.collect_bytes().await?).unwrap_or_default();
+                let call = format!("{} {}", parts.method, parts.uri.path());
+                heard.lock().expect("nobody panics").push((call, body));
+                let done = json!({ "kind": "Status", "apiVersion": "v1", "status": "Success" });
+                Ok::<_, kube::Error>(http::Response::new(Body::from(done.to_string().into_bytes())))
+            }
+        });
+        let cluster = Cluster::from_client("c", kube::Client::new(service, "default"));
+        let kind = Kind::new("karpenter.sh", "v1", "NodePool", "nodepools");
+        let pools = Objects::all(&cluster, kind).await.expect("a client");
+        let only_if = DeletePreconditions {
+            uid: Some("u".to_owned()),
+        };
+        pools.delete("p", only_if).await.expect("deleted");
+        let asked = asked.lock().expect("nobody panics");
+        let [(call, body)] = asked.as_slice() else {
+            panic!("{asked:?}");
+        };
+        assert_eq!(call, "DELETE /apis/karpenter.sh/v1/nodepools/p");
+        assert_eq!(body["propagationPolicy"], "Foreground", "{body}");
+        assert_eq!(body["preconditions"]["uid"], "u", "{body}");
+    }
+}

@@ -5,6 +5,7 @@
 //! of this module.
 
 mod budgets;
+mod buying;
 mod finding;
 mod lifetime;
 mod limits;
@@ -13,6 +14,7 @@ mod pool;
 mod requirements;
 mod types;
 
+pub(crate) use buying::{Buyable, admits, buyable};
 pub(crate) use finding::{Finding, Weight};
 pub(crate) use node_class::node_class;
 pub(crate) use pool::pool;

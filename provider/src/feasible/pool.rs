@@ -100,7 +100,7 @@ fn check_class(
 }
 
 /// The object as its type; parts that are not known yet are filled in where it cannot do without.
-fn read(object: &Json) -> Option<NodePool> {
+pub(super) fn read(object: &Json) -> Option<NodePool> {
     let mut object = object.clone();
     let spec = object.pointer_mut("/spec/template/spec")?;
     let reference = &mut spec["nodeClassRef"];
@@ -161,6 +161,17 @@ mod tests {
             )),
             []
         );
+    }
+
+    #[test]
+    fn reserved_capacity_is_a_way_of_paying() {
+        let ways = |values: Json| {
+            require(json!({ "key": "karpenter.sh/capacity-type", "operator": "In", "values": values }))
+        };
+        assert_eq!(find(&ways(json!(["reserved"]))), []);
+        assert_eq!(find(&ways(json!(["reserved", "on-demand"]))), []);
+        let found = find(&ways(json!(["reservd"])));
+        assert_eq!(found[0].weight, Weight::Wrong, "{found:?}");
     }
 
     #[test]

@@ -1,11 +1,9 @@
 //! The instance types that a pool can have, by the built-in catalogue.
 
 use jiff::Timestamp;
-use joiner_api::{AmiFamily, EC2NodeClass, Subnet, labels};
-use joiner_aws::catalogue::{Facts, Settings, builtin, instance_types};
-use joiner_aws::node_class::{family, for_catalogue};
-use joiner_aws::unavailable::Unavailable;
-use joiner_core::catalogue::InstanceType;
+use joiner_api::{EC2NodeClass, labels};
+use joiner_aws::catalogue::{Facts, builtin, unresolved_types};
+use joiner_core::catalogue::{CapacityType, InstanceType};
 use joiner_core::requirements::{Operator, Requirement, Requirements};
 use joiner_core::well_known;
 use serde_json::json;
@@ -24,7 +22,7 @@ const OPEN: [&str; 5] = [
 
 /// The types, and for what they were made.
 pub(crate) struct Types {
-    all: Arc<[InstanceType]>,
+    made: Arc<Made>,
     /// The region, when it is known and built in.
     region: Option<String>,
     /// Whether a node class said what they can be.
@@ -34,7 +32,40 @@ pub(crate) struct Types {
 /// A region, and a node class as JSON: all pools of a class are judged by the same types, which take a while to make.
 type For = (Option<String>, Option<String>);
 
-static MADE: Mutex<BTreeMap<For, Arc<[InstanceType]>>> = Mutex::new(BTreeMap::new());
+static MADE: Mutex<BTreeMap<For, Arc<Made>>> = Mutex::new(BTreeMap::new());
+
+/// Types, and what was asked about them: the pools of a configuration ask much the same.
+struct Made {
+    all: Arc<[InstanceType]>,
+    values: Mutex<BTreeMap<String, Arc<BTreeSet<String>>>>,
+    fitting: Mutex<BTreeMap<Requirements, Arc<[usize]>>>,
+}
+
+impl Made {
+    fn new(all: Arc<[InstanceType]>) -> Arc<Self> {
+        Arc::new(Self {
+            all,
+            values: Mutex::default(),
+            fitting: Mutex::default(),
+        })
+    }
+}
+
+/// What `known` has under `key`, made where it has nothing.
+fn remembered<K: Ord, V: ?Sized>(
+    known: &Mutex<BTreeMap<K, Arc<V>>>,
+    key: K,
+    make: impl FnOnce(&K) -> Arc<V>,
+) -> Arc<V> {
+    // A panic while it was held left every entry whole.
+    let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(there) = known.get(&key) {
+        return Arc::clone(there);
+    }
+    let made = make(&key);
+    known.insert(key, Arc::clone(&made));
+    made
+}
 
 impl Types {
     /// Those of a region, or of all when it is not known or not built in; narrowed by a node class when there is one.
@@ -44,15 +75,9 @@ impl Types {
             region.map(str::to_owned),
             class.map(|class| json!(class).to_string()),
         );
-        let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
-        let all = made
-            .entry(wanted)
-            .or_insert_with(|| match class.cloned().or_else(bare) {
-                Some(class) => make(&facts(region), class),
-                None => Arc::new([]),
-            });
+        let make = |_: &For| Made::new(unresolved_types(&facts(region), class, Timestamp::UNIX_EPOCH));
         Self {
-            all: Arc::clone(all),
+            made: remembered(&MADE, wanted, make),
             region: region.map(str::to_owned),
             has_class: class.is_some(),
         }
@@ -60,7 +85,7 @@ impl Types {
 
     /// All of them.
     pub(crate) fn all(&self) -> Arc<[InstanceType]> {
-        Arc::clone(&self.all)
+        Arc::clone(&self.made.all)
     }
 
     /// Where they are from, for messages.
@@ -82,30 +107,46 @@ impl Types {
     }
 
     /// The values of a label that types have.
-    pub(crate) fn values(&self, key: &str) -> BTreeSet<String> {
-        let terms = self
-            .all
+    pub(crate) fn values(&self, key: &str) -> Arc<BTreeSet<String>> {
+        remembered(&self.made.values, key.to_owned(), |key| {
+            let all = self.made.all.iter();
+            let terms = all
+                .filter_map(|kind| kind.requirements.get(key))
+                .flat_map(Requirement::terms);
+            let named = terms.filter(|(operator, _)| *operator == Operator::In);
+            let values = named.flat_map(|(_, values)| values);
+            Arc::new(values.map(|value| value.to_string()).collect())
+        })
+    }
+
+    /// Those of the requirements that the catalogue can judge. Of what reservations hold it knows nothing, so a pool of reserved capacity
+    /// alone may have every type.
+    pub(super) fn judged(&self, requirements: &Requirements) -> Requirements {
+        let only_reserved = |it: &Requirement| {
+            let bought = [CapacityType::OnDemand, CapacityType::Spot];
+            **it.key() == *well_known::CAPACITY_TYPE
+                && it.allows(Some(CapacityType::Reserved.as_str()))
+                && !bought.iter().any(|way| it.allows(Some(way.as_str())))
+        };
+        requirements
             .iter()
-            .filter_map(|kind| kind.requirements.get(key))
-            .flat_map(Requirement::terms);
-        terms
-            .filter(|(operator, _)| *operator == Operator::In)
-            .flat_map(|(_, values)| values)
-            .map(|value| value.to_string())
+            .filter(|requirement| self.judges(requirement.key()) && !only_reserved(requirement))
+            .cloned()
             .collect()
     }
 
     /// The types that meet requirements, as far as the catalogue can judge them.
     pub(crate) fn fitting(&self, requirements: &Requirements) -> Vec<&InstanceType> {
-        let judged: Requirements = requirements
-            .iter()
-            .filter(|requirement| self.judges(requirement.key()))
-            .cloned()
-            .collect();
-        self.all
-            .iter()
-            .filter(|kind| kind.suits(&judged) && kind.offerings_for(&judged).next().is_some())
-            .collect()
+        let all = &self.made.all;
+        let fits = |kind: &InstanceType, judged: &Requirements| {
+            kind.suits(judged) && kind.offerings_for(judged).next().is_some()
+        };
+        let fitting = remembered(&self.made.fitting, self.judged(requirements), |judged| {
+            (0..all.len())
+                .filter(|index| fits(&all[*index], judged))
+                .collect()
+        });
+        fitting.iter().map(|index| &all[*index]).collect()
     }
 }
 
@@ -115,42 +156,6 @@ fn facts(region: Option<&str>) -> Facts {
         .unwrap_or_else(builtin::everywhere)
 }
 
-fn make(facts: &Facts, mut class: EC2NodeClass) -> Arc<[InstanceType]> {
-    if family(&class.spec).is_none() {
-        class.spec.ami_family = Some(AmiFamily::AL2023);
-    }
-    let status = class.status.get_or_insert_default();
-    // A class that is only planned has its subnets in any zone.
-    if status.subnets.is_empty() {
-        let subnets = facts.zones.iter().map(|(zone, id)| Subnet {
-            id: format!("subnet-{id}"),
-            zone: zone.to_string(),
-            zone_id: Some(id.to_string()),
-        });
-        status.subnets = subnets.collect();
-    }
-    match for_catalogue(&class) {
-        Ok(class) => instance_types(
-            facts,
-            &class,
-            &Settings::default(),
-            &Unavailable::default(),
-            Timestamp::UNIX_EPOCH,
-        )
-        .into(),
-        Err(_) => Arc::new([]),
-    }
-}
-
-/// A class of which nothing is known.
-fn bare() -> Option<EC2NodeClass> {
-    serde_json::from_value(json!({
-        "apiVersion": "karpenter.k8s.aws/v1", "kind": "EC2NodeClass", "metadata": { "name": "any" },
-        "spec": { "amiSelectorTerms": [{ "alias": "al2023@latest" }], "subnetSelectorTerms": [], "securityGroupSelectorTerms": [] },
-    }))
-    .ok()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -158,16 +163,16 @@ mod tests {
     #[test]
     fn types_are_those_of_the_region_or_of_all() {
         let everywhere = Types::of(None, None);
-        assert!(everywhere.all.len() > 900, "{}", everywhere.all.len());
+        assert!(everywhere.all().len() > 900, "{}", everywhere.all().len());
         assert!(!everywhere.judges(well_known::ZONE) && everywhere.judges(labels::INSTANCE_FAMILY));
         let frankfurt = Types::of(Some("eu-central-1"), None);
-        assert!(frankfurt.all.len() < everywhere.all.len());
+        assert!(frankfurt.all().len() < everywhere.all().len());
         assert!(frankfurt.values(well_known::ZONE).contains("eu-central-1a"));
         assert_eq!(
-            frankfurt.values(well_known::CAPACITY_TYPE),
+            *frankfurt.values(well_known::CAPACITY_TYPE),
             ["on-demand", "spot"].map(str::to_owned).into()
         );
         let unknown = Types::of(Some("xx-nowhere-1"), None);
-        assert_eq!(unknown.all.len(), everywhere.all.len());
+        assert_eq!(unknown.all().len(), everywhere.all().len());
     }
 }

@@ -11,13 +11,27 @@ use crate::cluster::Cluster;
 use crate::provider::{Joiner, Part};
 use futures::future::BoxFuture;
 use jiff::Timestamp;
+use joiner_api::EC2NodeClass;
 use joiner_core::disrupt::forecast::{Asked, Forecast, Gone, forecast, gone};
+use joiner_core::snapshot::Pool;
 use joiner_core::text::Text;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// How many waves are looked ahead.
 const MOST_WAVES: usize = 100;
+/// How long the plan of another pool is waited for.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Whether pools can still be planned that take the pods of those that go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Others {
+    /// They can.
+    Possible,
+    /// They cannot: all goes.
+    None,
+}
 
 /// What a change does, and what of it could not be found out. `None` where the object is not there.
 pub(super) async fn change(
@@ -62,29 +76,70 @@ pub(super) async fn change(
     in_time(data.checks.forecast_timeout, work).await
 }
 
-/// What becomes of pods when pools go with their nodes.
+/// What becomes of pods when pools go with their nodes, and which pools may take them of which that is not known yet. Where pods would
+/// find nothing, and `others` says that more pools may be planned, these are waited for a moment.
 pub(super) async fn destroy(
     data: &Joiner,
     cluster: &Cluster,
     pools: BTreeSet<String>,
+    others: Others,
     region: Option<String>,
-) -> Result<Gone, Trouble> {
+) -> Result<(Gone, Vec<String>), Trouble> {
     if !pools.iter().any(|pool| has_claims(data, Subject::Pool, pool)) {
-        return Ok(Gone::default());
+        return Ok((Gone::default(), Vec::new()));
     }
-    let work = Box::pin(async {
+    let limit = data.checks.forecast_timeout;
+    let work = Box::pin(async move {
+        let mut coming = data.coming.watch();
         let world = data.world(|| World::read(cluster)).await?;
         if !pools.iter().any(|pool| world.has_claims(Subject::Pool, pool)) {
-            return Ok(Gone::default());
+            return Ok((Gone::default(), Vec::new()));
         }
-        computed(move || {
-            let catalogue = types::catalogue(&world, &world.snapshot, &world.classes, region)?;
-            let pools = pools.iter().map(|pool| Text::from(pool.as_str())).collect();
-            Ok(gone(&world.snapshot, &catalogue, &pools, Timestamp::now()))
-        })
-        .await
+        let going: BTreeSet<Text> = pools.iter().map(|pool| Text::from(pool.as_str())).collect();
+        loop {
+            let planned = coming.now();
+            let unknown: Vec<String> = planned
+                .iter()
+                .filter(|(_, pool)| pool.is_none())
+                .map(|(name, _)| name.clone())
+                .collect();
+            let planned: Vec<Arc<Pool>> = planned.into_values().flatten().collect();
+            let classes = classes(data, &world, &planned);
+            let (world, going, region) = (Arc::clone(&world), going.clone(), region.clone());
+            let told = computed(move || {
+                let mut snapshot = world.snapshot.clone();
+                snapshot
+                    .pools
+                    .retain(|pool| planned.iter().all(|it| it.name != pool.name));
+                snapshot.pools.extend(planned.iter().cloned());
+                let catalogue = types::catalogue(&world, &snapshot, &classes, region)?;
+                Ok(gone(
+                    &world.snapshot,
+                    &catalogue,
+                    &going,
+                    &planned,
+                    Timestamp::now(),
+                ))
+            })
+            .await?;
+            let is_final = told.homeless.is_empty() || others == Others::None;
+            if is_final || !coming.more(PATIENCE.min(limit / 2)).await {
+                return Ok((told, unknown));
+            }
+        }
     });
-    in_time(data.checks.forecast_timeout, work).await
+    in_time(limit, work).await
+}
+
+/// The classes of the cluster, with those that are planned for pools that are planned.
+fn classes(data: &Joiner, world: &World, planned: &[Arc<Pool>]) -> BTreeMap<Text, Arc<EC2NodeClass>> {
+    let mut classes = world.classes.clone();
+    for pool in planned {
+        if let Some(class) = data.class(&pool.class.name) {
+            classes.insert(pool.class.name.clone(), Arc::new(class));
+        }
+    }
+    classes
 }
 
 /// Computes beside the calls of a core: other plans go on meanwhile.

@@ -10,8 +10,8 @@ use futures::future::BoxFuture;
 use jiff::Timestamp;
 use joiner_api::{EC2NodeClass, NodeClaim, NodePool};
 use joiner_core::conditions::DRIFTED;
-use joiner_core::disrupt::drift::{Class, Machine, Reason, drift_of};
-use joiner_core::snapshot::{Claim, Pool, PoolHash};
+use joiner_core::disrupt::drift::{Class, Drift, Machine, Reason, drift_of, drift_of_class};
+use joiner_core::snapshot::{Claim, Pool};
 use joiner_map::drift;
 use serde_json::{Map, Value as Json, json};
 use std::sync::Arc;
@@ -108,7 +108,7 @@ async fn all(cluster: &Cluster) -> Option<Vec<Seen>> {
 
 /// How many of its claims the live object has made outdated: by the condition that a controller has set, or by what they were made of.
 fn outdated(subject: Subject, live: &Json, claims: &[Json]) -> Option<i64> {
-    let (pool, class) = compared(subject, live)?;
+    let compared = Compared::of(subject, live)?;
     let translation = Translation::of(subject, live);
     let now = Timestamp::now();
     let is_outdated = |claim: &Json| {
@@ -119,44 +119,46 @@ fn outdated(subject: Subject, live: &Json, claims: &[Json]) -> Option<i64> {
         if let Some(translation) = &translation {
             translation.translate(&mut claim);
         }
-        let said = is_said(subject, &claim);
-        said || (claim.is_launched()
-            && drift_of(&claim, &Machine::default(), &pool, class.as_ref(), &[], now).is_some())
+        is_said(subject, &claim) || (claim.is_launched() && compared.drift(&claim, now).is_some())
     };
     i64::try_from(claims.iter().filter(|claim| is_outdated(claim)).count()).ok()
 }
 
-/// The pool and the class that claims are compared with when `object` is one of them; the other says nothing.
-fn compared(subject: Subject, object: &Json) -> Option<(Pool, Option<Class>)> {
-    match subject {
-        Subject::Pool => {
-            let object = typed::<NodePool>(object)?;
-            let mut pool = joiner_map::pool(&object);
-            pool.hash = drift::pool_hash(&object);
-            Some((pool, None))
-        }
-        Subject::Class => {
-            let class = drift::class(&typed::<EC2NodeClass>(object)?);
-            let unknown = Class {
+/// What claims are compared with.
+enum Compared {
+    Pool(Box<Pool>),
+    Class(Box<Class>),
+}
+
+impl Compared {
+    /// The live object as drift sees it; of a class without what was found in the account, of which claims tell nothing here.
+    fn of(subject: Subject, object: &Json) -> Option<Self> {
+        Some(match subject {
+            Subject::Pool => {
+                let object = typed::<NodePool>(object)?;
+                let hash = drift::pool_hash(&object);
+                Self::Pool(Box::new(Pool {
+                    hash,
+                    ..joiner_map::pool(&object)
+                }))
+            }
+            Subject::Class => Self::Class(Box::new(Class {
                 images: Vec::new(),
                 subnets: Vec::new(),
                 security_groups: Vec::new(),
-                ..class
-            };
-            let mut pool = joiner_map::pool(&any_pool()?);
-            pool.hash = PoolHash::default();
-            Some((pool, Some(unknown)))
+                ..drift::class(&typed::<EC2NodeClass>(object)?)
+            })),
+        })
+    }
+
+    /// How the node of a claim differs.
+    fn drift(&self, claim: &Claim, now: Timestamp) -> Option<Drift> {
+        let machine = Machine::default();
+        match self {
+            Self::Pool(pool) => drift_of(claim, &machine, pool, None, &[], now),
+            Self::Class(class) => drift_of_class(claim, &machine, class, &[]),
         }
     }
-}
-
-/// A pool from which no node differs, once its hash is taken away.
-fn any_pool() -> Option<NodePool> {
-    let reference = json!({ "group": "karpenter.k8s.aws", "kind": "EC2NodeClass", "name": "any" });
-    typed(&json!({
-        "apiVersion": "karpenter.sh/v1", "kind": "NodePool", "metadata": { "name": "any" },
-        "spec": { "template": { "spec": { "nodeClassRef": reference, "requirements": [] } } },
-    }))
 }
 
 /// Whether the controller says that a node is outdated, and that it is so by the pool or by the class.
@@ -219,6 +221,7 @@ impl Outlook {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use joiner_core::snapshot::PoolHash;
 
     #[test]
     fn nodes_of_a_class_are_outdated_by_the_class_alone() {

@@ -1,6 +1,6 @@
 //! The forecast of one planned change, or of a planned end.
 
-use super::ask;
+use super::ask::{self, Others};
 use super::attribute::{Forecast, Outlook};
 use super::subject::{Change, Subject};
 use super::words::{self, Words};
@@ -32,6 +32,11 @@ async fn complete<M: Custom>(
     let Some(subject) = M::NODES else {
         return Ok(());
     };
+    if let (Subject::Pool, Configured::Ready(data)) = (subject, ctx.provider())
+        && (plan.changed || request.prior.is_none())
+    {
+        data.coming.add(&plan.planned)?;
+    }
     let Some(prior) = &request.prior else {
         put(&mut plan.planned, Outlook::none_yet());
         return Ok(());
@@ -144,10 +149,16 @@ async fn end<M: Custom>(ctx: &Context<Joiner>, subject: Subject, name: &str) -> 
     let (Subject::Pool, Some((data, cluster))) = (subject, reached(ctx)) else {
         return Ok(());
     };
-    match ask::destroy(data, cluster, data.goes(name), known_region(ctx).into_known()).await {
-        Ok(told) => {
+    // Where all goes, a core looks at nothing in the process in which it plans that.
+    let others = match data.has_seen(&M::kind(), name) {
+        true => Others::Possible,
+        false => Others::None,
+    };
+    let region = known_region(ctx).into_known();
+    match ask::destroy(data, cluster, data.goes(name), others, region).await {
+        Ok((told, unknown)) => {
             let what = format!("{} {name}", M::kind().kind());
-            if let Some(words) = words::of_destroy(&what, &told) {
+            if let Some(words) = words::of_destroy(&what, &told, &unknown) {
                 ctx.report(warning(words));
             }
         }

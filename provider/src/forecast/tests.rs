@@ -290,7 +290,18 @@ async fn a_forecast_that_cannot_be_had_is_a_warning() {
         (replaces(&stored), named(&stored), forecast.waves.known()),
         (Some("all"), None, None)
     );
-    world.configure(json!({ "forecast_timeout": "0s" })).await;
+    let nothing = json!({ "kubernetes": { "host": "https://c" }, "checks": { "forecast_timeout": "0s" } });
+    let refused = world
+        .core
+        .configure(nothing)
+        .await
+        .expect_err("no time")
+        .to_string();
+    assert!(
+        refused.contains("checks.forecast_timeout") && refused.contains("above zero"),
+        "{refused}"
+    );
+    world.configure(json!({ "forecast_timeout": "1ns" })).await;
     world.api.allow("/api/v1/pods");
     world.api.allow("/api/v1/nodes");
     let (_, warnings) = world.plan(pool_with(|_| {})).await;
@@ -323,6 +334,44 @@ async fn a_destroy_tells_which_pods_it_leaves_without_a_node() {
             && warnings.contains("default/pod-n1"),
         "{warnings}"
     );
+}
+
+/// A pool `q` for pods of one architecture.
+fn successor(arch: &str) -> Json {
+    pool_with(|config| {
+        config["name"] = json!("q");
+        config["template"]["spec"]["requirements"] =
+            json!([{ "key": "kubernetes.io/arch", "operator": "In", "values": [arch] }]);
+    })
+}
+
+#[tokio::test]
+async fn pods_of_a_pool_that_goes_find_nodes_of_one_that_comes() {
+    const LOST: &str = "would have no node";
+    let mut world = World::new().await;
+    world.node("n1", 1500, json!({ "kubernetes.io/arch": "amd64" }));
+    let mut other = world.core.resource("joiner_node_pool").expect("the type exists");
+    // One in the place of the other.
+    world.restart("warning").await;
+    let (planned, warnings) = world.plan(successor("amd64")).await;
+    assert_eq!(
+        (planned.action, warnings.contains(LOST)),
+        (Action::Replace, false),
+        "{warnings}"
+    );
+    // One that does not suit them is no help.
+    world.restart("warning").await;
+    let (_, warnings) = world.plan(successor("arm64")).await;
+    assert!(
+        warnings.contains("Without NodePool p 1 pod would have no node") && !warnings.contains("create one"),
+        "{warnings}"
+    );
+    // Another resource, planned after the end of this one.
+    world.restart("warning").await;
+    let (gone, planned) = tokio::join!(world.pool.destroy(), other.plan(successor("amd64")));
+    planned.expect("planned");
+    let warnings = gone.expect("destroyed").to_string();
+    assert!(!warnings.contains(LOST), "{warnings}");
 }
 
 #[tokio::test]

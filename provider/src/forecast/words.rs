@@ -111,8 +111,8 @@ pub(super) fn of_homeless(what: &str, homeless: &[Homeless]) -> Option<Words> {
     })
 }
 
-/// What the end of `what` does to pods; nothing where all find another node.
-pub(super) fn of_destroy(what: &str, told: &Gone) -> Option<Words> {
+/// What the end of `what` does to pods; nothing where all find another node. `unknown` are planned pools of which too little is known.
+pub(super) fn of_destroy(what: &str, told: &Gone, unknown: &[String]) -> Option<Words> {
     if told.homeless.is_empty() {
         return None;
     }
@@ -122,6 +122,13 @@ pub(super) fn of_destroy(what: &str, told: &Gone) -> Option<Words> {
         counted(told.pods, "pod", "pods")
     );
     pods(&mut detail, &told.homeless);
+    if !unknown.is_empty() {
+        let _ = writeln!(
+            detail,
+            "NodePool {} of the same plan may take them: it is not wholly known yet.",
+            unknown.join(", NodePool ")
+        );
+    }
     Some(Words {
         title: format!(
             "Without {what} {} would have no node",
@@ -294,15 +301,21 @@ mod tests {
             pods: 3,
             homeless: told().homeless,
         };
-        let words = of_destroy("NodePool p", &gone).expect("there is one");
+        let words = of_destroy("NodePool p", &gone, &[]).expect("there is one");
         assert_eq!(words.title, "Without NodePool p 1 pod would have no node");
         assert!(
             words.detail.contains("1 node, which 3 pods must leave"),
             "{}",
             words.detail
         );
+        let words = of_destroy("NodePool p", &gone, &["q".to_owned()]).expect("there is one");
+        assert!(
+            words.detail.contains("NodePool q of the same plan may take them"),
+            "{}",
+            words.detail
+        );
         gone.homeless.clear();
-        assert!(of_destroy("NodePool p", &gone).is_none());
+        assert!(of_destroy("NodePool p", &gone, &[]).is_none());
     }
 
     #[test]

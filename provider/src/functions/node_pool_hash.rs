@@ -11,6 +11,8 @@ use joiner_api::NillableDuration;
 use serde_json::{Map, Value as Json};
 use tfplugin::{Arguments, Function, FunctionError, Parameter, Signature, Type, Value};
 
+/// The version whose templates are hashed.
+const VERSION: &str = "karpenter.sh/v1";
 /// What the API server writes into a pool without `expireAfter`.
 const EXPIRE_AFTER: &str = "720h";
 
@@ -27,7 +29,7 @@ impl Function for NodePoolHash {
             parameters: vec![Parameter::new(
                 "object",
                 Type::Dynamic,
-                "A `joiner_node_pool`, an object with its attributes, or a NodePool's manifest as an object.",
+                "A `joiner_node_pool`, an object with its attributes, or the manifest of a NodePool of `karpenter.sh/v1` as an object.",
             )],
             variadic: None,
             returns: Type::String,
@@ -43,20 +45,65 @@ impl Function for NodePoolHash {
     fn call(&self, arguments: &Arguments) -> Result<Value, FunctionError> {
         let wrong = |problem: String| FunctionError::argument(0, problem);
         let object = attributes(arguments)?;
-        let is_manifest = object["kind"].is_string() && object["spec"].is_object();
-        let manifest = match (is_manifest, object["kind"].as_str()) {
-            (true, Some("NodePool")) => object,
-            (true, kind) => {
-                let kind = kind.unwrap_or_default();
-                return Err(wrong(format!(
-                    "the manifest is one of {kind}, and NodePool is expected"
-                )));
-            }
-            (false, _) => manifest_of::<NodePool>(&object).map_err(wrong)?,
-        };
+        let manifest = manifest(object).map_err(wrong)?;
         let hash = hash(&manifest["spec"]["template"]).map_err(wrong)?;
         Ok(Value::string(hash.to_string()))
     }
+}
+
+/// The manifest that is given, or that attributes stand for.
+fn manifest(object: Json) -> Result<Json, String> {
+    let is_manifest = ["apiVersion", "kind", "spec"]
+        .iter()
+        .any(|key| !object[key].is_null());
+    let manifest = match (is_manifest, object["template"].is_object()) {
+        (true, _) => of_version(object)?,
+        (false, true) => manifest_of::<NodePool>(&object)?,
+        (false, false) => {
+            let keys: Vec<&str> = object
+                .as_object()
+                .into_iter()
+                .flatten()
+                .map(|(key, _)| key.as_str())
+                .collect();
+            let has = match keys.is_empty() {
+                true => "is empty".to_owned(),
+                false => format!("has {}", keys.join(", ")),
+            };
+            return Err(format!(
+                "expected a joiner_node_pool, or an object with its attributes, of which template is one, or the manifest of a NodePool of \
+                 {VERSION}; the object {has}"
+            ));
+        }
+    };
+    // A pool always has a class: without one it is something else that looks like a pool.
+    match manifest["spec"]["template"]["spec"]["nodeClassRef"]["name"].is_string() {
+        true => Ok(manifest),
+        false => Err(
+            "the pool names no class: expected template.spec.node_class_ref.name, or spec.template.spec.nodeClassRef.name of a manifest"
+                .to_owned(),
+        ),
+    }
+}
+
+/// A manifest of a NodePool as it is served now.
+fn of_version(manifest: Json) -> Result<Json, String> {
+    let word = |key: &str| match &manifest[key] {
+        Json::Null => format!("no {key}"),
+        found => format!("{key} {found}"),
+    };
+    if manifest["kind"] == "NodePool" && manifest["apiVersion"] == VERSION {
+        return Ok(manifest);
+    }
+    let older = match manifest["kind"] == "NodePool" {
+        true => "; `joiner migrate` converts those of older versions",
+        false => "",
+    };
+    Err(format!(
+        "expected the manifest of a NodePool of {VERSION}, found one with {} and {}{older}",
+        word("kind"),
+        word("apiVersion")
+    ))
 }
 
 /// The hash of a template as the API server has it.
@@ -226,6 +273,51 @@ fn fnv(bytes: &[u8]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn what_is_no_pool_is_refused() {
+        let class = json!({ "template": { "spec": { "nodeClassRef": { "name": "c" } } } });
+        for (object, want) in [
+            (
+                json!({}),
+                "of which template is one, or the manifest of a NodePool of karpenter.sh/v1; the object is empty",
+            ),
+            (
+                json!({ "name": "p", "limits": {} }),
+                "the object has limits, name",
+            ),
+            (
+                json!({ "apiVersion": "karpenter.sh/v1beta1", "kind": "NodePool", "spec": class }),
+                "found one with kind \"NodePool\" and apiVersion \"karpenter.sh/v1beta1\"; `joiner migrate` converts",
+            ),
+            (
+                json!({ "apiVersion": "karpenter.k8s.aws/v1", "kind": "EC2NodeClass", "spec": {} }),
+                "found one with kind \"EC2NodeClass\" and apiVersion \"karpenter.k8s.aws/v1\"",
+            ),
+            (
+                json!({ "kind": "NodePool", "spec": class }),
+                "kind \"NodePool\" and no apiVersion",
+            ),
+            (
+                json!({ "spec": class }),
+                "found one with no kind and no apiVersion",
+            ),
+            (
+                json!({ "apiVersion": "karpenter.sh/v1", "kind": "NodePool", "spec": {} }),
+                "the pool names no class",
+            ),
+            (
+                json!({ "template": {} }),
+                "the pool names no class: expected template.spec.node_class_ref.name",
+            ),
+        ] {
+            let problem = manifest(object.clone()).expect_err(want);
+            assert!(problem.contains(want), "{object}: {problem}");
+        }
+        let good = json!({ "apiVersion": "karpenter.sh/v1", "kind": "NodePool", "metadata": { "name": "p" }, "spec": class });
+        assert_eq!(manifest(good.clone()), Ok(good));
+    }
 
     /// Pools with the hashes that upstream's own code gives them.
     const GOLDEN: &str = include_str!("../../../tests/peers/schedule/hash/hashes.json");

@@ -63,6 +63,34 @@ impl Upgrade {
     }
 }
 
+/// `helm template`: renders a chart without a cluster.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Template {
+    /// Release.
+    pub name: String,
+    /// Its namespace.
+    pub namespace: String,
+    /// Directory or archive of the chart.
+    pub chart: PathBuf,
+    /// File with the merged values.
+    pub values: PathBuf,
+}
+
+impl Template {
+    /// The command's arguments.
+    pub(crate) fn args(&self) -> Vec<String> {
+        words(&[
+            "template",
+            &self.name,
+            &self.chart.to_string_lossy(),
+            "--namespace",
+            &self.namespace,
+            "--values",
+            &self.values.to_string_lossy(),
+        ])
+    }
+}
+
 /// `helm rollback`.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Rollback {
@@ -196,6 +224,16 @@ mod tests {
             upgrade.args().join(" "),
             "upgrade joiner /tmp/chart --install --skip-crds --namespace kube-system --values /tmp/values.yaml --reset-values --hide-notes \
              --server-side=true --labels joiner.dev/run=m.1.2 --history-max=5 --timeout=300s --create-namespace"
+        );
+        let template = Template {
+            name: "r".into(),
+            namespace: "n".into(),
+            chart: "/c".into(),
+            values: "/v".into(),
+        };
+        assert_eq!(
+            template.args().join(" "),
+            "template r /c --namespace n --values /v"
         );
         let rollback = Rollback {
             name: "r".into(),

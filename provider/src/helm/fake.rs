@@ -20,6 +20,7 @@ pub(crate) struct FakeHelm {
 struct State {
     calls: Vec<String>,
     failure: Option<String>,
+    refusal: Option<String>,
     broken_pods: bool,
     early: bool,
     hidden: bool,
@@ -47,6 +48,11 @@ impl FakeHelm {
     /// Lets the next change fail with these words.
     pub(crate) fn fail_next(&self, words: &str) {
         self.state().failure = Some(words.to_owned());
+    }
+
+    /// Lets the chart refuse its values with these words, or take them again.
+    pub(crate) fn refuse_values(&self, words: Option<&str>) {
+        self.state().refusal = words.map(str::to_owned);
     }
 
     /// Lets the pods of what is rendered from now on never get ready, or get ready again.
@@ -106,6 +112,12 @@ impl FakeHelm {
         match verb.as_str() {
             "version" => return Ok("v4.3.2".to_owned()),
             "show" => return Ok(String::new()),
+            "template" => {
+                return match &state.refusal {
+                    Some(words) => Err(failed(&verb, words)),
+                    None => Ok(String::new()),
+                };
+            }
             _ => state.calls.push(verb.clone()),
         }
         let next = state.revisions.keys().last().copied().unwrap_or(0) + 1;

@@ -29,7 +29,7 @@ mod workspace;
 
 pub(crate) use binary::find;
 pub(crate) use chart::ChartSource;
-pub(crate) use command::{Rollback, Uninstall, Upgrade};
+pub(crate) use command::{Rollback, Template, Uninstall, Upgrade};
 pub(crate) use crds::apply_crds;
 pub(crate) use drift::drift_of;
 pub(crate) use error::HelmError;

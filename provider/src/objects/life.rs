@@ -247,3 +247,51 @@ async fn every_type_reads_back_what_an_import_finds() {
         Action::NoOp
     );
 }
+
+#[tokio::test]
+async fn a_field_that_the_installed_definition_lacks_is_an_error_unless_the_plan_brings_it() {
+    const DEFINITION: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/nodepools.karpenter.sh";
+    let api = MockApi::new("c");
+    let all = joiner_api::crds();
+    let pools = all
+        .iter()
+        .find(|it| it.spec.names.kind == "NodePool")
+        .expect("a definition");
+    let mut old = serde_json::to_value(pools).expect("JSON");
+    let spec = &mut old["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"];
+    spec["properties"]
+        .as_object_mut()
+        .expect("fields")
+        .remove("replicas");
+    api.put(DEFINITION, old);
+    let asked = || {
+        let of_definition = format!("GET {DEFINITION}");
+        api.calls().iter().filter(|call| **call == of_definition).count()
+    };
+    let process = core(&api, KNOWN).await;
+    session(&process)
+        .plan(config(|_| {}))
+        .await
+        .expect("nothing in it is new");
+    assert_eq!(asked(), 0);
+    let fixed = config(|config| {
+        config["replicas"] = json!(2);
+        config.as_object_mut().expect("a map").remove("limits");
+    });
+    for _ in 0..2 {
+        let failure = session(&process).plan(fixed.clone()).await.expect_err("too old");
+        assert_eq!(
+            failure.diagnostics().paths(),
+            ["replicas"],
+            "{}",
+            failure.diagnostics()
+        );
+    }
+    assert_eq!(asked(), 1, "once in a process");
+    // The next plan brings definitions first.
+    let process = core(&api, KNOWN).await;
+    let mut definitions = process.resource("joiner_crds").expect("the type exists");
+    definitions.plan(json!({})).await.expect("planned");
+    session(&process).plan(fixed).await.expect("planned");
+    assert_eq!(asked(), 1);
+}

@@ -26,6 +26,7 @@ mod plan;
 mod read;
 mod respell;
 mod schema;
+mod served;
 #[cfg(test)]
 mod tests;
 

@@ -5,9 +5,9 @@
 //! again, and then the object is looked for: there, with the same uid, the plan becomes "no change"; otherwise it is applied anew.
 
 use super::custom::Custom;
-use super::dry_run;
 use super::identity::ObjectIdentity;
 use super::live::Target;
+use super::{dry_run, served};
 use crate::provider::{Joiner, Part};
 use crate::{forecast, report};
 use tfplugin::{Context, Diagnostics, Field, Plan, PlanRequest};
@@ -26,6 +26,11 @@ pub(crate) async fn plan<M: Custom>(
     if (plan.changed || request.prior.is_none())
         && let tfplugin::Configured::Ready(data) = ctx.provider()
     {
+        let told = served::check(data, &plan.planned).await?;
+        if told.has_errors() {
+            return Err(told);
+        }
+        ctx.report_all(told);
         dry_run::ask(ctx, data, &plan.planned, request.prior.is_none()).await?;
     }
     let Some(prior) = &request.prior else {

@@ -31,6 +31,17 @@ impl Level {
     }
 }
 
+/// How long something may take that takes time.
+pub(super) fn time(text: &str) -> Result<(), String> {
+    match parse_duration(text)?.is_zero() {
+        true => Err(format!(
+            "{text:?} is no time in which anything can be found out: expected one above zero, such as \"5s\". To leave the forecast out, \
+             set forecast = \"off\"."
+        )),
+        false => Ok(()),
+    }
+}
+
 /// The levels of the kinds of checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Checks {
@@ -40,6 +51,8 @@ pub(crate) struct Checks {
     pub account: Level,
     /// What the cluster tells.
     pub cluster: Level,
+    /// What the installed definitions tell.
+    pub controller: Level,
     /// What a change does to nodes that run.
     pub forecast: Level,
     /// How long that may take to find out.
@@ -52,6 +65,7 @@ impl Default for Checks {
             catalogue: Level::Error,
             account: Level::Warning,
             cluster: Level::Off,
+            controller: Level::Error,
             forecast: Level::Warning,
             forecast_timeout: Duration::from_secs(5),
         }
@@ -66,6 +80,7 @@ impl Checks {
             catalogue,
             account,
             cluster,
+            controller,
             forecast,
             forecast_timeout,
         }) = settings
@@ -76,6 +91,7 @@ impl Checks {
             catalogue: Level::parse(catalogue.as_str(), otherwise.catalogue),
             account: Level::parse(account.as_str(), otherwise.account),
             cluster: Level::parse(cluster.as_str(), otherwise.cluster),
+            controller: Level::parse(controller.as_str(), otherwise.controller),
             forecast: Level::parse(forecast.as_str(), otherwise.forecast),
             forecast_timeout: forecast_timeout
                 .as_str()
@@ -96,6 +112,19 @@ impl Checks {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_time_of_nothing_is_refused() {
+        for text in ["0", "0s", "0h0m"] {
+            let problem = time(text).expect_err(text);
+            assert!(
+                problem.contains(text) && problem.contains("above zero") && problem.contains("off"),
+                "{problem}"
+            );
+        }
+        assert!(time("soon").is_err());
+        assert_eq!(time("1ns"), Ok(()));
+    }
 
     #[test]
     fn what_is_not_set_has_its_default() {

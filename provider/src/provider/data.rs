@@ -1,8 +1,9 @@
 //! What resources get of the provider.
 
 use super::checks::Checks;
+use super::found::Found;
 use crate::cluster::{Cluster, Kind};
-use crate::forecast::{Seen, Trouble, World};
+use crate::forecast::{Coming, Seen, Trouble, World};
 use crate::helm::{self, HelmError, Program, Registries};
 use joiner_api::EC2NodeClass;
 use joiner_aws::Aws;
@@ -42,6 +43,8 @@ pub(crate) struct Joiner {
     pub helm_path: Part<Option<PathBuf>>,
     pub registries: Part<Registries>,
     pub checks: Checks,
+    /// What was found out in this process of the account and the cluster's definitions.
+    pub found: Found,
     #[cfg(test)]
     pub fake_helm: Option<std::sync::Arc<helm::FakeHelm>>,
     /// Uids of the objects that were read in this process, by kind and name: a plan need not look again.
@@ -56,6 +59,8 @@ pub(crate) struct Joiner {
     forecasts: Mutex<HashMap<(String, String), Arc<Forecast>>>,
     /// The pools whose end was planned in this process.
     going: Mutex<BTreeSet<String>>,
+    /// The pools that were planned in this process.
+    pub coming: Coming,
     /// The cluster as forecasts see it, read once.
     world: OnceCell<Result<Arc<World>, Trouble>>,
     /// Whether a forecast could not be had.
@@ -73,6 +78,7 @@ impl Joiner {
             helm_path: Part::Known(None),
             registries: Part::Known(Registries::default()),
             checks: Checks::default(),
+            found: Found::default(),
             #[cfg(test)]
             fake_helm: None,
             seen: Mutex::default(),
@@ -81,6 +87,7 @@ impl Joiner {
             claims: OnceCell::new(),
             forecasts: Mutex::default(),
             going: Mutex::default(),
+            coming: Coming::default(),
             world: OnceCell::new(),
             left_out: AtomicBool::new(false),
         }

@@ -6,6 +6,7 @@ mod data;
 mod eks;
 #[cfg(test)]
 mod fakes;
+mod found;
 mod region;
 mod registries;
 mod settings;

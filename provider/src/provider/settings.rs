@@ -1,8 +1,8 @@
 //! The provider block.
 
-use super::checks::Level;
+use super::checks::{Level, time};
 use std::collections::BTreeMap;
-use tfplugin::validate::{duration, not_empty, one_of};
+use tfplugin::validate::{not_empty, one_of};
 use tfplugin::{Field, Model};
 
 /// Joiner creates what a cluster needs to give its own pods nodes: the controller's IAM role, its Helm release, EC2NodeClasses and
@@ -46,20 +46,26 @@ pub(crate) struct ChecksSettings {
     /// limits that no node fits into, budgets that never open, user data for another image (default `error`). Doubts are warnings always.
     #[tf(validate = one_of(&Level::WORDS))]
     pub catalogue: Field<String>,
-    /// What the account tells, when credentials are at hand and the cluster is known: subnets, security groups, images, instance profiles
-    /// that are not there, zones without a subnet (default `warning`).
+    /// What the account tells, when credentials are at hand and the cluster is known: subnets, security groups, images, instance profiles,
+    /// capacity reservations and placement groups that are not there, zones without a subnet, reservations that a pool cannot use, limits
+    /// above the account's quotas on vCPUs (default `warning`). It reads alone (`ec2:Describe*`, `iam:GetRole`, `iam:GetInstanceProfile`,
+    /// `ssm:GetParameter`, `servicequotas:GetServiceQuota`), and what the credentials may not ask is left out.
     #[tf(validate = one_of(&Level::WORDS))]
     pub account: Field<String>,
     /// What the cluster tells, by a dry run of each change (default `off`: the apply asks it anyway).
     #[tf(validate = one_of(&Level::WORDS))]
     pub cluster: Field<String>,
+    /// What the installed custom resource definitions tell: a field that they do not have, as a controller of an older release does not (default
+    /// `error`). The cluster is asked only about an object with a field that not every release has.
+    #[tf(validate = one_of(&Level::WORDS))]
+    pub controller: Field<String>,
     /// What the change of a pool or a node class does to nodes that run, by the controller's own decisions on the cluster as it is:
     /// `warning` tells it, `error` also refuses a change after which pods would find no node, `off` asks nothing (default `warning`).
     /// The credentials need to list what scheduling looks at, in all namespaces.
     #[tf(validate = one_of(&Level::WORDS))]
     pub forecast: Field<String>,
     /// How long a forecast may take, such as `20s`; one that takes longer is left out with a warning (default `5s`).
-    #[tf(validate = duration)]
+    #[tf(validate = time)]
     pub forecast_timeout: Field<String>,
 }
 

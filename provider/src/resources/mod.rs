@@ -10,6 +10,8 @@ mod node_overlay;
 mod node_pool;
 mod node_role;
 mod pod_identity_role;
+#[cfg(test)]
+mod stored;
 mod teardown;
 #[cfg(test)]
 mod unknown;

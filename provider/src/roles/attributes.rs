@@ -63,3 +63,26 @@ pub(crate) struct ControllerAttributes {
     #[tf(computed)]
     pub trust_policy_json: Field<String>,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tfplugin::Value;
+
+    #[test]
+    fn the_defaults_are_the_charts() {
+        let chart = include_str!("../../../controller/chart/Chart.yaml");
+        let name = chart
+            .lines()
+            .find_map(|line| line.strip_prefix("name: "))
+            .expect("a chart has a name");
+        let schema = ControllerAttributes::schema(0);
+        let default = |name: &str| {
+            let attribute = schema.attributes.iter().find(|attribute| attribute.name == name);
+            attribute.and_then(|attribute| attribute.behaviour.default.clone())
+        };
+        // A release of that name has a service account of that name.
+        assert_eq!(default("service_account"), Some(Value::from(name)));
+        assert_eq!(default("namespace"), Some(Value::from("kube-system")));
+    }
+}

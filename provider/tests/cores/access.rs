@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
@@ -75,14 +75,55 @@ fn credentials(cloud: &Cloud, cluster: &Cluster, dir: &Path) -> Result<String> {
     Ok(token)
 }
 
+/// A cluster, with what the ways to it need.
+struct Place {
+    cloud: Cloud,
+    cluster: Cluster,
+    /// The folder of certificates, token, program and kubeconfig.
+    dir: PathBuf,
+    token: String,
+    chart: PathBuf,
+}
+
+impl Place {
+    async fn new(name: &str) -> Result<Self> {
+        let cloud = Cloud::start(Duration::ZERO).await?;
+        let cluster = cloud.cluster(name).await?;
+        let dir = cloud.folder().join("credentials");
+        fs::create_dir_all(&dir)?;
+        let token = credentials(&cloud, &cluster, &dir)?;
+        let chart = chart(cloud.folder(), "map", "1.0.0")?;
+        Ok(Self {
+            cloud,
+            cluster,
+            dir,
+            token,
+            chart,
+        })
+    }
+}
+
+/// Applies, and answers all that core and provider logged meanwhile.
+fn apply_traced(workspace: &Workspace) -> Result<String> {
+    let log = workspace.file("trace.log");
+    let traced = [("TF_LOG", "trace"), ("TF_LOG_PATH", log.as_str())];
+    run_with(
+        workspace,
+        &["apply", "-auto-approve", "-input=false", "-no-color"],
+        &traced,
+    )?;
+    Ok(fs::read_to_string(&log)?)
+}
+
 #[tokio::test]
 async fn every_way_to_a_cluster_works() -> Result<()> {
-    let cloud = Cloud::start(Duration::ZERO).await?;
-    let cluster = cloud.cluster("access").await?;
-    let dir = cloud.folder().join("credentials");
-    fs::create_dir_all(&dir)?;
-    let token = credentials(&cloud, &cluster, &dir)?;
-    let chart = chart(cloud.folder(), "map", "1.0.0")?;
+    let Place {
+        cloud,
+        cluster,
+        dir,
+        token,
+        chart,
+    } = Place::new("access").await?;
     let (host, file) = (&cluster.endpoint, |name: &str| {
         format!("file({:?})", dir.join(name).display().to_string())
     });
@@ -154,20 +195,12 @@ async fn every_way_to_a_cluster_works() -> Result<()> {
                 &format!("access-{name}"),
                 &configuration(provider, &chart),
             )?;
-            let log = workspace.file("trace.log");
-            let traced = [("TF_LOG", "trace"), ("TF_LOG_PATH", log.as_str())];
-            run_with(
-                &workspace,
-                &["apply", "-auto-approve", "-input=false", "-no-color"],
-                &traced,
-            )
-            .with_context(|| format!("{kind:?} {name}"))?;
+            let log = apply_traced(&workspace).with_context(|| format!("{kind:?} {name}"))?;
             workspace
                 .plan_is_empty()
                 .with_context(|| format!("{kind:?} {name}"))?;
             let state = fs::read_to_string(workspace.file("terraform.tfstate"))?;
             workspace.destroy().with_context(|| format!("{kind:?} {name}"))?;
-            let log = fs::read_to_string(&log)?;
             let key: String = cluster.client_key.lines().nth(1).unwrap_or_default().to_owned();
             for (what, secret) in [
                 ("the token", token.as_str()),
@@ -230,12 +263,13 @@ async fn deployer(cloud: &Cloud) -> Result<String> {
 
 #[tokio::test]
 async fn what_keeps_a_cluster_out_of_reach_is_told() -> Result<()> {
-    let cloud = Cloud::start(Duration::ZERO).await?;
-    let cluster = cloud.cluster("barred").await?;
-    let dir = cloud.folder().join("credentials");
-    fs::create_dir_all(&dir)?;
-    credentials(&cloud, &cluster, &dir)?;
-    let chart = chart(cloud.folder(), "map", "1.0.0")?;
+    let Place {
+        cloud,
+        cluster,
+        dir,
+        chart,
+        ..
+    } = Place::new("barred").await?;
     let (host, ca) = (&cluster.endpoint, &cluster.certificate_authority);
     let kubeconfig = dir.join("kubeconfig").display().to_string();
     let node_role = &cluster.aws.node_role_arn;
@@ -329,16 +363,9 @@ resource "joiner_irsa_role" "this" {{
 "#
     );
     let workspace = Workspace::with(&cloud, kind, "by-a-role", &role)?;
-    let log = workspace.file("trace.log");
-    let traced = [("TF_LOG", "trace"), ("TF_LOG_PATH", log.as_str())];
-    run_with(
-        &workspace,
-        &["apply", "-auto-approve", "-input=false", "-no-color"],
-        &traced,
-    )?;
+    let log = apply_traced(&workspace)?;
     workspace.plan_is_empty()?;
     workspace.destroy()?;
-    let log = fs::read_to_string(&log)?;
     for secret in [EXTERNAL_ID, "x-amz-security-token", joiner_sandbox::ADMIN_SECRET] {
         ensure!(
             !log.to_lowercase().contains(&secret.to_lowercase()),

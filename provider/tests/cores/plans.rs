@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
 use joiner_tests::{Cloud, Workspace, cores, is_told};
+use serde_json::json;
 
 use crate::support::HEAD;
 
@@ -138,3 +139,200 @@ spec:
   subnetSelectorTerms: [{ tags: { a: b } }]
   securityGroupSelectorTerms: [{ tags: { a: b } }]
 "#;
+
+/// A class with reservations and a placement group, and a pool of reserved capacity.
+fn reserving(reservations: &str, group: &str, families: &str, limit: &str) -> String {
+    format!(
+        r#"{HEAD}
+provider "joiner" {{
+  eks = {{ cluster_name = "reserving" }}
+}}
+
+resource "joiner_ec2_node_class" "this" {{
+  name                                = "reserving"
+  role                                = "reserving-node"
+  ami_selector_terms                  = [{{ alias = "al2023@latest" }}]
+  subnet_selector_terms               = [{{ tags = {{ "karpenter.sh/discovery" = "reserving" }} }}]
+  security_group_selector_terms       = [{{ tags = {{ "karpenter.sh/discovery" = "reserving" }} }}]
+  capacity_reservation_selector_terms = [{reservations}]
+  placement_group_selector            = {{ name = {group:?} }}
+  wait                                = {{ ready = false }}
+}}
+
+resource "joiner_node_pool" "this" {{
+  name = "reserving"
+  template = {{
+    spec = {{
+      node_class_ref = {{ name = joiner_ec2_node_class.this.name }}
+      requirements = [
+        {{ key = "karpenter.sh/capacity-type", operator = "In", values = ["reserved", "on-demand"] }},
+        {{ key = "karpenter.k8s.aws/instance-family", operator = "In", values = {families} }},
+      ]
+    }}
+  }}
+  limits = {{ cpu = {limit:?} }}
+  wait   = {{ ready = false }}
+}}
+"#
+    )
+}
+
+#[tokio::test]
+async fn a_plan_knows_reservations_groups_quotas_and_old_definitions() -> Result<()> {
+    let cloud = Cloud::start(Duration::ZERO).await?;
+    let cluster = cloud.cluster("reserving").await?;
+    cloud.crds(&cluster)?;
+    let reserve = |zone: &str| -> Result<String> {
+        let asked = json!({
+            "InstanceType": "m5.large", "InstancePlatform": "Linux/UNIX", "AvailabilityZone": zone, "InstanceCount": 2,
+        });
+        let made = cloud.aws("ec2", "create_capacity_reservation", &asked)?;
+        let id = made["CapacityReservation"]["CapacityReservationId"].as_str();
+        Ok(id.context("a reservation")?.to_owned())
+    };
+    let (near, far, gone) = (
+        reserve("us-west-2a")?,
+        reserve("us-west-2d")?,
+        reserve("us-west-2a")?,
+    );
+    cloud.aws(
+        "ec2",
+        "cancel_capacity_reservation",
+        &json!({ "CapacityReservationId": gone }),
+    )?;
+    cloud.aws(
+        "ec2",
+        "create_placement_group",
+        &json!({ "GroupName": "spread", "Strategy": "spread" }),
+    )?;
+    let id = |id: &str| format!("{{ id = {id:?} }}");
+    let limit = |code: &'static str, value: u32| {
+        let (cloud, body) = (&cloud, json!({ "code": code, "value": value }));
+        async move { cloud.sandbox.emulator("POST", "quotas", Some(&body)).await }
+    };
+    for kind in cores() {
+        let quiet = reserving(&id(&near), "spread", r#"["m5"]"#, "1000");
+        let workspace = Workspace::with(&cloud, kind, "reserving", &quiet)?;
+        let text = workspace.run(&PLAN)?;
+        ensure!(!text.contains("Warning"), "{kind:?}: {text}");
+        let warned = |configuration: &str, parts: &[&str]| -> Result<()> {
+            workspace.rewrite(configuration)?;
+            let text = workspace.run(&PLAN)?;
+            for part in parts {
+                ensure!(is_told(&text, part), "{kind:?}: {part:?} is not in:\n{text}");
+            }
+            Ok(())
+        };
+        let terms = format!("{}, {}, {}", id(&near), id(&gone), id("cr-0123456789abcdef0"));
+        warned(
+            &reserving(&terms, "nothing", r#"["m5"]"#, "1000"),
+            &[
+                "capacity_reservation_selector_terms[1]",
+                &format!("{gone} (m5.large in us-west-2a) is cancelled"),
+                "capacity_reservation_selector_terms[2]",
+                "no such capacity reservations",
+                "placement_group_selector.name",
+                "no placement group \"nothing\"",
+            ],
+        )?;
+        warned(
+            &reserving(&id(&far), "spread", r#"["m5"]"#, "1000"),
+            &[
+                "Reservations are in zones without a subnet",
+                &format!("{far} (m5.large in us-west-2d) cannot be used"),
+            ],
+        )?;
+        warned(
+            &reserving(&id(&near), "spread", r#"["c5"]"#, "1000"),
+            &[
+                "template.spec.requirements[0].values",
+                &format!("{near} (m5.large in us-west-2a)"),
+            ],
+        )?;
+        limit("L-1216C47A", 64).await?;
+        warned(
+            &reserving(&id(&near), "spread", r#"["m5"]"#, "100"),
+            &[
+                "limits",
+                "may grow to 100 vCPUs",
+                "(L-1216C47A): 64",
+                "at most 64",
+            ],
+        )?;
+        limit("L-1216C47A", 1).await?;
+        warned(
+            &reserving(&id(&near), "spread", r#"["m5"]"#, "100"),
+            &["quota is below the smallest node", "m5.large with 2"],
+        )?;
+        limit("L-1216C47A", 100_000).await?;
+
+        // A release without the placement group, as those before it are.
+        let spec =
+            "/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/placementGroupSelector";
+        let patch = json!([{ "op": "remove", "path": spec }]).to_string();
+        let definition = "ec2nodeclasses.karpenter.k8s.aws";
+        cloud.kubectl(&["patch", "crd", definition, "--type=json", "-p", &patch])?;
+        workspace.rewrite(&quiet)?;
+        let text = workspace.fails(&PLAN)?;
+        for part in [
+            "placement_group_selector",
+            "is too old",
+            definition,
+            "joiner_crds",
+        ] {
+            ensure!(is_told(&text, part), "{kind:?}: {part:?} is not in:\n{text}");
+        }
+        // The same plan brings them.
+        let class = r#"resource "joiner_ec2_node_class" "this" {"#;
+        let after = quiet.replace(class, &format!("{class}\n  depends_on = [joiner_crds.this]"));
+        workspace.rewrite(&format!("{after}\nresource \"joiner_crds\" \"this\" {{}}\n"))?;
+        workspace.run(&PLAN)?;
+        cloud.kubectl(&["delete", "crd", definition])?;
+        cloud.crds(&cluster)?;
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_plan_renders_the_controllers_chart() -> Result<()> {
+    let cloud = Cloud::start(Duration::ZERO).await?;
+    let cluster = cloud.cluster("rendering").await?;
+    let configuration = |values: &str| {
+        format!(
+            r#"{HEAD}
+provider "joiner" {{
+  kubernetes = {{ config_path = {:?} }}
+}}
+
+resource "terraform_data" "name" {{
+  input = "rendering"
+}}
+
+resource "joiner_helm_release" "this" {{
+  name      = "joiner"
+  namespace = "kube-system"
+  values    = {values}
+}}
+"#,
+            cluster.kubeconfig.display()
+        )
+    };
+    for kind in cores() {
+        let workspace = Workspace::with(&cloud, kind, "rendering", &configuration("{ replicas = 1 }"))?;
+        let text = workspace.fails(&PLAN)?;
+        for part in ["values", "settings.clusterName is empty", "Set what it asks for"] {
+            ensure!(is_told(&text, part), "{kind:?}: {part:?} is not in:\n{text}");
+        }
+        for fine in [
+            r#"{ settings = { clusterName = "rendering" } }"#,
+            // Known in the apply.
+            "{ settings = { clusterName = terraform_data.name.output } }",
+        ] {
+            workspace.rewrite(&configuration(fine))?;
+            workspace
+                .run(&PLAN)
+                .with_context(|| format!("{kind:?}: {fine}"))?;
+        }
+    }
+    Ok(())
+}

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 from urllib.parse import parse_qsl, unquote
 
-from . import clusters, events, leftovers, pod_identity
+from . import clusters, events, leftovers, pod_identity, quotas
 from .ec2.instances import mark_shutting_down
 from .errors import AwsError
 from .feed import instances
@@ -144,6 +144,11 @@ def _terminate(world: World, rest: str, query: dict[str, str], body: Any) -> Any
         return {"instanceId": instance.id}
 
 
+def _quotas(world: World, rest: str, query: dict[str, str], body: Any) -> Any:
+    with world.lock:
+        return quotas.change(world, body)
+
+
 def _leftovers(world: World, rest: str, query: dict[str, str], body: Any) -> Any:
     with world.lock:
         world.advance()
@@ -197,5 +202,6 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("POST", "terminate"): _terminate,
     ("POST", "events"): _event,
     ("POST", "expire"): _expire,
+    ("POST", "quotas"): _quotas,
     ("GET", "leftovers"): _leftovers,
 }

@@ -10,7 +10,8 @@ from .world import World
 
 HANDLERS = (
     "ec2.templates", "ec2.instances", "ec2.fleet", "ec2.describe", "ec2.images", "ec2.types", "ec2.spot", "ec2.tags",
-    "ec2.empty", "ec2.guards", "ec2.attached", "ssm", "pricing", "eks", "iam", "sts",
+    "ec2.reservations", "ec2.groups", "ec2.empty", "ec2.guards", "ec2.attached", "ssm", "pricing", "quotas", "eks", "iam",
+    "sts",
 )  # fmt: skip
 # services whose first call should not pay for loading
 WARM = ("ec2", "iam", "sts", "ssm", "sqs", "events", "eks")

@@ -50,6 +50,7 @@ class World:
         self.clusters: dict[str, Cluster] = {}
         self.issuers: dict[str, dict[str, Any]] = {}  # issuer -> JWKS
         self.parameters: dict[str, tuple[str, float]] = {}
+        self.quotas: dict[str, float] = {}  # code -> value, where it was set
         self._messages = threading.Condition()
         self._arrivals = 0  # rises when a queue may have got a message
         self._wake = threading.Condition()

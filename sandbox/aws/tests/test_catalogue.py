@@ -250,7 +250,6 @@ def test_instance_profiles(cluster: Cluster, cloud: Cloud) -> None:
 
 def test_what_is_missing_says_so(cloud: Cloud) -> None:
     ec2 = cloud.client("ec2")
-    assert ec2.describe_capacity_reservations()["CapacityReservations"] == []
-    assert ec2.describe_placement_groups()["PlacementGroups"] == []
+    assert ec2.describe_capacity_block_offerings(CapacityDurationHours=24)["CapacityBlockOfferings"] == []
     assert code(ec2.get_spot_placement_scores, TargetCapacity=1) == "UnsupportedOperation"
     assert code(cloud.client("eks").describe_cluster_versions) == "UnsupportedOperation"

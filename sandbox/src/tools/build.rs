@@ -71,8 +71,9 @@ pub(super) fn all(
         .args(tools.iter().map(|tool| tool.package))
         .current_dir(&source)
         .env("GOFLAGS", "")
-        // The compiler's own memory: collected seldom, a sixth of its time is saved.
+        // The compiler's own memory: collected seldom while there is little of it, a sixth of the time is saved.
         .env("GOGC", "400")
+        .env("GOMEMLIMIT", "2GiB")
         .env("GOWORK", "off");
     thread::scope(|scope| {
         let build = scope.spawn(|| run(&mut command, STEP, progress));

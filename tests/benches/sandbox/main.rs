@@ -5,6 +5,7 @@
 //! upstream's controller out. Nothing here is a test: figures are reported, never asserted.
 
 mod contender;
+mod live;
 mod measure;
 mod provider;
 mod report;
@@ -15,6 +16,9 @@ use anyhow::Result;
 
 use contender::{Contender, Who};
 use measure::{Figures, Instantly, median};
+
+/// The pods of a burst.
+const MANY: usize = 500;
 
 /// How often each contender runs; the median counts.
 const ROUNDS: usize = 3;
@@ -40,7 +44,8 @@ async fn main() -> Result<()> {
     }
     eprintln!("==> provider");
     let provider = provider::figures().await?;
-    let text = report::markdown(&table, &provider, ROUNDS);
+    let live = live::figures().await?;
+    let text = report::markdown(&table, &provider, ROUNDS) + &live::rows(&live);
     #[expect(clippy::print_stdout, reason = "the report is the output")]
     {
         println!("{text}");
@@ -66,7 +71,14 @@ async fn round_of(who: Who) -> Result<Figures> {
         all_running: fifty_running,
         nodes,
         price,
+        ..
     } = measure::scale(&contender, "fifty", 50).await?;
+    let warm_mib = contender.resident()?;
+    measure::settle(&contender).await?;
+    let many = measure::scale(&contender, "many", MANY).await?;
+    let many_mib = contender.resident()?;
+    measure::settle(&contender).await?;
+    let many_at_once_price = measure::price_at_once(&contender, "at-once", MANY).await?;
     Ok(Figures {
         idle_mib: idle,
         one_to_fleet,
@@ -75,6 +87,13 @@ async fn round_of(who: Who) -> Result<Figures> {
         fifty_running,
         fifty_nodes: nodes as f64,
         fifty_price: price,
-        warm_mib: contender.resident()?,
+        warm_mib,
+        many_to_fleet: many.to_fleet,
+        many_last_fleet: many.last_fleet,
+        many_running: many.all_running,
+        many_nodes: many.nodes as f64,
+        many_price: many.price,
+        many_at_once_price,
+        many_mib,
     })
 }

@@ -16,7 +16,7 @@ const END: &str = "<!-- end: sandbox -->";
 /// One row: what, unit, and how it is read.
 type Row = (&'static str, &'static str, fn(&Figures) -> f64);
 
-const ROWS: [Row; 8] = [
+const ROWS: [Row; 15] = [
     ("one pod: pending to CreateFleet", "s", |it| it.one_to_fleet),
     ("one pod: created to running", "s", |it| it.one_running),
     ("50 pods: first pending to first CreateFleet", "s", |it| {
@@ -25,8 +25,23 @@ const ROWS: [Row; 8] = [
     ("50 pods: scaled to all running", "s", |it| it.fifty_running),
     ("50 pods: nodes bought", "", |it| it.fifty_nodes),
     ("50 pods: price of the nodes", "$/h", |it| it.fifty_price),
+    ("500 pods: first pending to first CreateFleet", "s", |it| {
+        it.many_to_fleet
+    }),
+    (
+        "500 pods: last pod to last CreateFleet (negative: before it)",
+        "s",
+        |it| it.many_last_fleet,
+    ),
+    ("500 pods: scaled to all running", "s", |it| it.many_running),
+    ("500 pods: nodes bought", "", |it| it.many_nodes),
+    ("500 pods: price of the nodes", "$/h", |it| it.many_price),
+    ("500 pods: price of one late batch", "$/h", |it| {
+        it.many_at_once_price
+    }),
     ("resident memory, idle", "MiB", |it| it.idle_mib),
     ("resident memory after 50 pods", "MiB", |it| it.warm_mib),
+    ("resident memory after 500 pods", "MiB", |it| it.many_mib),
 ];
 
 /// The tables: both contenders and the ratio (upstream's over ours), and what the provider costs.
@@ -44,7 +59,8 @@ pub(crate) fn markdown(table: &[(Who, Figures)], provider: &ProviderFigures, rou
     for (what, unit, get) in ROWS {
         let figure = |it: Option<f64>| it.map_or("not run".to_owned(), |it| format!("{it:.2} {unit}"));
         let (ours, peer) = (of(Who::Ours).map(get), of(Who::Peer).map(get));
-        let ratio = ours.zip(peer).map(|(ours, peer)| format!("{:.1}", peer / ours));
+        let both = ours.zip(peer).filter(|(ours, peer)| *ours > 0.0 && *peer > 0.0);
+        let ratio = both.map(|(ours, peer)| format!("{:.1}", peer / ours));
         let _ = writeln!(
             text,
             "| {what} | {} | {} | {} |",

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value as Json, json};
 
 use super::template;
-use crate::migrate::piece::{Fields, Harvest, Piece, PoolKubelet, put};
+use crate::migrate::piece::{Fields, Harvest, Piece, PoolKubelet, Renamed, put};
 
 /// Requirements that the webhook added where a Provisioner had none for the keys.
 const DEFAULTS: [(&str, &str, &[&str]); 3] = [
@@ -25,6 +25,17 @@ const TYPE_KEYS: [&str; 4] = [
 ];
 /// The one key that no pool can require.
 const OWN_NAME: &str = "karpenter.sh/provisioner-name";
+
+/// What a Provisioner calls the fields of a pool.
+const RENAMED: Renamed = &[
+    ("spec.template.metadata", "spec"),
+    ("spec.template.spec", "spec"),
+    ("spec.template.spec.nodeClassRef", "spec.providerRef"),
+    ("spec.template.spec.expireAfter", "spec.ttlSecondsUntilExpired"),
+    ("spec.disruption", "spec.consolidation"),
+    ("spec.disruption.consolidateAfter", "spec.ttlSecondsAfterEmpty"),
+    ("spec.limits", "spec.limits.resources"),
+];
 
 /// A NodePool; also a class, where the Provisioner describes instances itself.
 pub(crate) fn provisioner(source: &str, old: Json) -> Harvest {
@@ -48,11 +59,7 @@ pub(crate) fn provisioner(source: &str, old: Json) -> Harvest {
             class
         }
         (None, Some(inline)) => {
-            let template = json!({ "metadata": { "name": name }, "spec": inline });
-            harvest.append(template::node_template(
-                &format!("spec.provider of {source}"),
-                template,
-            ));
+            harvest.append(template::inline(source, &name, inline));
             name.clone()
         }
         (None, None) => {
@@ -89,9 +96,11 @@ pub(crate) fn provisioner(source: &str, old: Json) -> Harvest {
         pool: name,
         class,
         settings: kubelet,
+        field: "spec.kubeletConfiguration",
     });
     harvest.pieces.push(Piece {
         remarks,
+        renamed: RENAMED,
         ..Piece::new(source, crate::migrate::manifest("NodePool", &metadata, new))
     });
     harvest
@@ -159,6 +168,12 @@ fn disruption(spec: &mut Fields, remarks: &mut Vec<String>) -> Json {
     let empty = spec
         .take("ttlSecondsAfterEmpty")
         .and_then(|seconds| seconds.as_u64());
+    if let (true, Some(seconds)) = (consolidates, empty) {
+        remarks.push(format!(
+            "spec.ttlSecondsAfterEmpty ({seconds}) counts for nothing beside spec.consolidation: a node without pods goes as soon as one that \
+             is not needed"
+        ));
+    }
     match (consolidates, empty) {
         (true, _) => json!({ "consolidationPolicy": "WhenEmptyOrUnderutilized", "consolidateAfter": "0s" }),
         (false, Some(seconds)) => {
@@ -301,6 +316,40 @@ mod tests {
                 json!({ "consolidationPolicy": policy, "consolidateAfter": after })
             );
             assert_eq!(found["template"]["spec"]["expireAfter"], "Never");
+        }
+    }
+
+    #[test]
+    fn what_counts_for_nothing_beside_consolidation_is_said() {
+        let harvest = converted(json!({ "consolidation": { "enabled": true }, "ttlSecondsAfterEmpty": 30 }));
+        let piece = pool(&harvest);
+        assert_eq!(
+            piece.manifest["spec"]["disruption"]["consolidationPolicy"],
+            "WhenEmptyOrUnderutilized"
+        );
+        let said = piece.remarks.join("\n");
+        assert!(
+            said.contains("spec.ttlSecondsAfterEmpty (30) counts for nothing"),
+            "{said}"
+        );
+    }
+
+    #[test]
+    fn errors_name_the_fields_of_a_provisioner() {
+        for (spec, want) in [
+            (
+                json!({ "taints": [{ "key": "a", "effect": 5 }] }),
+                "Provisioner p: spec.taints[0].effect: ",
+            ),
+            (
+                json!({ "limits": { "resources": { "cpu": "much" } } }),
+                "Provisioner p: spec.limits.resources.cpu: ",
+            ),
+            (json!({ "labels": { "a": {} } }), "Provisioner p: spec.labels.a: "),
+        ] {
+            let harvest = converted(spec);
+            let error = settle(pool(&harvest)).expect_err(want).to_string();
+            assert!(error.contains(want), "{error}");
         }
     }
 

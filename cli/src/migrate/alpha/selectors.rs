@@ -77,6 +77,23 @@ pub(super) fn image_terms(selector: &Json) -> Json {
     Json::Array(terms)
 }
 
+/// What of a selector does not count beside the IDs in it, in words; `field` is what the source calls it.
+pub(super) fn beside_ids(field: &str, selector: &Json) -> Option<String> {
+    let members = selector.as_object()?;
+    let is_id = |key: &String| IDS.contains(&key.as_str());
+    if !members.keys().any(is_id) {
+        return None;
+    }
+    let others = members.iter().filter(|(key, _)| !is_id(key));
+    let others: Vec<String> = others.map(|(key, value)| format!("{key} ({value})")).collect();
+    (!others.is_empty()).then(|| {
+        format!(
+            "{field}: {} is not written, since a term with an id has nothing else",
+            others.join(", ")
+        )
+    })
+}
+
 fn parts(value: &Json) -> Vec<String> {
     let text = match value {
         Json::String(text) => text.clone(),

@@ -76,9 +76,18 @@ fn places<'a>(
                 .collect(),
         ),
         (keys::INSTANCE_TENANCY, vec!["default".into(), "dedicated".into()]),
-        (keys::CAPACITY_RESERVATION_ID, Vec::new()),
-        (keys::CAPACITY_RESERVATION_TYPE, Vec::new()),
-        (keys::CAPACITY_RESERVATION_INTERRUPTIBLE, Vec::new()),
+        (
+            keys::CAPACITY_RESERVATION_ID,
+            of_offerings(offerings, keys::CAPACITY_RESERVATION_ID),
+        ),
+        (
+            keys::CAPACITY_RESERVATION_TYPE,
+            of_offerings(offerings, keys::CAPACITY_RESERVATION_TYPE),
+        ),
+        (
+            keys::CAPACITY_RESERVATION_INTERRUPTIBLE,
+            of_offerings(offerings, keys::CAPACITY_RESERVATION_INTERRUPTIBLE),
+        ),
     ];
     let zone_ids: Vec<Cow<'_, str>> = offerings
         .iter()
@@ -89,6 +98,14 @@ fn places<'a>(
         labels.push((keys::ZONE_ID, zone_ids));
     }
     labels
+}
+
+/// The values that offerings give a label of their own.
+fn of_offerings<'a>(offerings: &'a [Offering], key: &str) -> Vec<Cow<'a, str>> {
+    let values = offerings
+        .iter()
+        .filter_map(|offering| offering.extra.get(key)?.single());
+    values.map(|value| Cow::from(&**value)).collect()
 }
 
 /// Name, processor, memory, disks, network.

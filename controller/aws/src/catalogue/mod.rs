@@ -6,6 +6,7 @@
 mod branch;
 pub mod builtin;
 mod capacity;
+mod devices;
 mod estimate;
 mod facts;
 mod labels;
@@ -14,10 +15,14 @@ mod offerings;
 mod overhead;
 mod price_list;
 mod prices;
+mod reserved;
+mod unresolved;
 
+pub use devices::add_devices;
 pub use facts::{Accelerator, Arch, Facts, Gpu, Network, Neuron, TypeFacts};
 pub use load::{load_facts, load_types, load_zones};
 pub use prices::{PriceBook, load_on_demand, load_prices, load_spot};
+pub use unresolved::unresolved_types;
 
 use crate::node_class::NodeClass;
 use crate::unavailable::Unavailable;
@@ -32,6 +37,8 @@ use std::collections::BTreeMap;
 pub struct Settings {
     /// Memory that the hypervisor takes, in millionths of the whole (`vm-memory-overhead-percent`, 0.075 by default).
     pub vm_memory_overhead: u32,
+    /// Whether capacity reservations are offered (gate `ReservedCapacity`).
+    pub reserved_capacity: bool,
     /// Network interfaces kept for custom networking (`reserved-enis`).
     pub reserved_interfaces: u32,
     /// Memory in bytes that nodes of a type were seen to have, in place of the estimate.
@@ -42,6 +49,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             vm_memory_overhead: 75_000,
+            reserved_capacity: true,
             reserved_interfaces: 0,
             measured_memory: BTreeMap::new(),
         }
@@ -76,7 +84,10 @@ pub fn instance_types_sharing(
         .values()
         .filter(|kind| labels::fits_class(kind, class))
         .filter_map(|kind| {
-            let offerings = offerings::offerings(facts, kind, class, &zones, unavailable, now);
+            let mut offerings = offerings::offerings(facts, kind, class, &zones, unavailable, now);
+            if settings.reserved_capacity {
+                reserved::add(facts, kind, class, &zones, unavailable, now, &mut offerings);
+            }
             if offerings.is_empty() {
                 return None;
             }

@@ -9,6 +9,7 @@ use joiner_api::{AmiFamily, InstanceStorePolicy};
 use joiner_core::catalogue::{CapacityType, Offering};
 use joiner_core::money::Price;
 use joiner_core::resources::ResourceName;
+use joiner_core::snapshot::Device;
 use std::collections::BTreeSet;
 
 const MIB: i64 = 1 << 20;
@@ -69,6 +70,90 @@ fn facts(kinds: Vec<TypeFacts>) -> Facts {
         types: kinds.into_iter().map(|kind| (kind.name.clone(), kind)).collect(),
         zones: [("us-west-2a".into(), "usw2-az2".into())].into(),
         prices: PriceBook::new(prices, spot),
+    }
+}
+
+/// A class with a reservation of two m5.large in zone a.
+fn reserving(remaining: u32) -> NodeClass {
+    NodeClass {
+        reservations: vec![crate::node_class::Reservation {
+            id: "cr-1".to_owned(),
+            instance_type: "m5.large".to_owned(),
+            zone: "us-west-2a".to_owned(),
+            kind: joiner_api::CapacityReservationType::Default,
+            interruptible: false,
+            expiring: false,
+            remaining,
+        }],
+        ..node_class()
+    }
+}
+
+#[test]
+fn a_reservation_is_an_offering_that_costs_next_to_nothing() {
+    let of = |class: &NodeClass| {
+        let it = only(&facts(vec![kind("m5.large")]), class);
+        let (reserved, others): (Vec<Offering>, Vec<Offering>) = it
+            .offerings
+            .clone()
+            .into_iter()
+            .partition(|offering| offering.capacity_type == CapacityType::Reserved);
+        assert_eq!(reserved.len(), 1);
+        (it, reserved[0].clone(), others[0].clone())
+    };
+    let (it, reserved, other) = of(&reserving(2));
+    assert!(reserved.available && reserved.price < other.price, "{reserved:?}");
+    assert_eq!(reserved.reservation.as_ref().map(|it| it.remaining), Some(2));
+    let labels = |offering: &Offering| joiner_core::launch::labels(&it, offering);
+    let id = |offering: &Offering| labels(offering).get(keys::CAPACITY_RESERVATION_ID).cloned();
+    assert_eq!(id(&reserved).as_deref(), Some("cr-1"));
+    assert_eq!(id(&other), None, "only one of the reservation has its label");
+    assert!(!of(&reserving(0)).1.available, "it is full");
+    let mut expiring = reserving(2);
+    expiring.reservations[0].expiring = true;
+    assert!(!of(&expiring).1.available);
+    let mut short = Unavailable::default();
+    let shortage = Shortage::Offering {
+        capacity_type: "reserved".to_owned(),
+        instance_type: "m5.large".to_owned(),
+        zone: "us-west-2a".to_owned(),
+    };
+    short.mark(shortage, "ReservationCapacityExceeded", now());
+    let types = instance_types(
+        &facts(vec![kind("m5.large")]),
+        &reserving(2),
+        &Settings::default(),
+        &short,
+        now(),
+    );
+    assert!(
+        types[0]
+            .offerings
+            .iter()
+            .all(|it| it.available == (it.capacity_type != CapacityType::Reserved) || it.price == Price::MAX)
+    );
+}
+
+#[test]
+fn what_no_instance_could_be_launched_into_is_no_offering() {
+    let mut elsewhere = reserving(2);
+    elsewhere.reservations[0].zone = "us-west-2c".to_owned();
+    let mut other = reserving(2);
+    other.reservations[0].instance_type = "m5.xlarge".to_owned();
+    let off = Settings {
+        reserved_capacity: false,
+        ..Settings::default()
+    };
+    let facts = facts(vec![kind("m5.large")]);
+    for (class, settings) in [
+        (&elsewhere, &Settings::default()),
+        (&other, &Settings::default()),
+        (&reserving(2), &off),
+    ] {
+        let types = instance_types(&facts, class, settings, &Unavailable::default(), now());
+        let reserved = |it: &&Offering| it.capacity_type == CapacityType::Reserved;
+        assert!(!types[0].offerings.iter().any(|it| reserved(&it)));
+        assert!(types[0].offerings.iter().all(|it| it.extra.is_empty()));
     }
 }
 
@@ -448,4 +533,53 @@ fn devices_are_counted_and_named() {
         label(&inf2, keys::INSTANCE_ACCELERATOR_MANUFACTURER).as_deref(),
         Some("aws")
     );
+}
+
+/// What nodes of a type were seen to publish stands in place of what EC2 tells, driver by driver.
+#[test]
+fn devices_are_told_until_they_are_seen() {
+    let gpu = Gpu {
+        name: "T4".into(),
+        manufacturer: "NVIDIA".into(),
+        count: 4,
+        memory_mib: 16_384,
+    };
+    let facts = facts(vec![
+        TypeFacts {
+            gpus: Box::new([gpu]),
+            ..kind("g4dn.12xlarge")
+        },
+        kind("m5.large"),
+    ]);
+    let seen_as = |driver: &str| -> BTreeMap<Text, std::sync::Arc<[Device]>> {
+        let device = Device {
+            driver: driver.into(),
+            pool: "".into(),
+            name: "seen".into(),
+            attributes: BTreeMap::new(),
+            capacity: BTreeMap::new(),
+            taken: false,
+        };
+        [("g4dn.12xlarge".into(), [device].into())].into()
+    };
+    let unavailable = Unavailable::default();
+    let settings = Settings::default();
+    for (case, seen, want) in [
+        ("none was seen", BTreeMap::new(), "gpu-0 gpu-1 gpu-2 gpu-3"),
+        ("of this driver", seen_as("gpu.nvidia.com"), "seen"),
+        (
+            "of another",
+            seen_as("nic.example.com"),
+            "gpu-0 gpu-1 gpu-2 gpu-3 seen",
+        ),
+    ] {
+        let mut types = instance_types(&facts, &node_class(), &settings, &unavailable, now());
+        assert!(types.iter().all(|it| it.devices.is_empty()), "none by default");
+        add_devices(&mut types, &facts, &seen);
+        for it in &types {
+            let names: Vec<&str> = it.devices.iter().map(|device| &*device.name).collect();
+            let want = if &*it.name == "m5.large" { "" } else { want };
+            assert_eq!(names.join(" "), want, "{case}, {}", it.name);
+        }
+    }
 }

@@ -72,7 +72,7 @@ pub(super) fn groups_of_first(
             continue;
         };
         overrides
-            .entry(shape(order, kind, image))
+            .entry(shape(order, kind, image, choice.reservation.as_deref()))
             .or_default()
             .push(Override {
                 instance_type: choice.instance_type.to_string(),
@@ -117,7 +117,7 @@ fn image_for<'a>(order: &'a Order<'_>, kind: &InstanceType) -> Option<&'a str> {
         .map(|image| image.id.as_str())
 }
 
-fn shape(order: &Order<'_>, kind: &InstanceType, image: &str) -> Shape {
+fn shape(order: &Order<'_>, kind: &InstanceType, image: &str, reservation: Option<&str>) -> Shape {
     let adapters = ResourceName::from(RESOURCE_EFA);
     let wants_fabric = order.requests.get(&adapters) > 0;
     Shape {
@@ -128,5 +128,6 @@ fn shape(order: &Order<'_>, kind: &InstanceType, image: &str) -> Shape {
         } else {
             0
         },
+        reservation: reservation.map(str::to_owned),
     }
 }

@@ -41,6 +41,8 @@ pub struct Bought {
     pub image_id: String,
     /// The subnet.
     pub subnet_id: String,
+    /// The capacity reservation that it was launched into.
+    pub reservation: Option<String>,
 }
 
 /// What an order gave.
@@ -95,6 +97,7 @@ pub(super) fn outcome(
         match instances.next() {
             Some(instance) => launched.bought.push(Bought {
                 claim: name.clone(),
+                reservation: reservation(order, &instance),
                 instance_id: instance.id,
                 instance_type: instance.instance_type,
                 zone: instance.zone,
@@ -106,6 +109,16 @@ pub(super) fn outcome(
         }
     }
     Ok(launched)
+}
+
+/// The reservation that the plan has for the type and zone of an instance.
+fn reservation(order: &Order<'_>, instance: &FleetInstance) -> Option<String> {
+    let choice = order
+        .plan
+        .choices
+        .iter()
+        .find(|it| *it.instance_type == *instance.instance_type && *it.zone == *instance.zone)?;
+    choice.reservation.as_ref().map(ToString::to_string)
 }
 
 /// What the error of the call as a whole means: where EC2 is short of everything (a quota of the account), each of the

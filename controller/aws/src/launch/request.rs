@@ -3,7 +3,7 @@
 use super::group::Group;
 use super::lost::{client_token, launch_tag};
 use super::order::Order;
-use super::template::{Disk, Interface, TemplateSpec};
+use super::template::{Disk, Interface, Market, TemplateSpec};
 use crate::instances::ec2_tags;
 use crate::tags::{self, Tags};
 use aws_sdk_ec2::client::Client;
@@ -43,16 +43,25 @@ pub(super) fn create_fleet(
             ),
             None,
         ),
-        CapacityType::OnDemand | CapacityType::Reserved => (
-            ec2::DefaultTargetCapacityType::OnDemand,
-            None,
-            Some(
-                ec2::OnDemandOptionsRequest::builder()
-                    .allocation_strategy(ec2::FleetOnDemandAllocationStrategy::LowestPrice)
-                    .build(),
+        CapacityType::OnDemand | CapacityType::Reserved => match market(groups) {
+            None => (
+                ec2::DefaultTargetCapacityType::OnDemand,
+                None,
+                Some(
+                    ec2::OnDemandOptionsRequest::builder()
+                        .allocation_strategy(ec2::FleetOnDemandAllocationStrategy::LowestPrice)
+                        .build(),
+                ),
             ),
-        ),
+            Some(Market::CapacityBlock) => (ec2::DefaultTargetCapacityType::CapacityBlock, None, None),
+            Some(Market::Interruptible) => (ec2::DefaultTargetCapacityType::ReservedCapacity, None, None),
+        },
     };
+    let interruptible = (market(groups) == Some(Market::Interruptible)).then(|| {
+        ec2::ReservedCapacityOptionsRequest::builder()
+            .reservation_types(ec2::FleetReservationType::InterruptibleCapacityReservation)
+            .build()
+    });
     let (for_instances, for_volumes) = tags_of_claims(order, tags);
     client
         .create_fleet()
@@ -68,9 +77,15 @@ pub(super) fn create_fleet(
         )
         .set_spot_options(spot)
         .set_on_demand_options(on_demand)
+        .set_reserved_capacity_options(interruptible)
         .tag_specifications(tagged(ec2::ResourceType::Instance, &for_instances))
         .tag_specifications(tagged(ec2::ResourceType::Volume, &for_volumes))
         .tag_specifications(tagged(ec2::ResourceType::Fleet, tags))
+}
+
+/// The market of the groups' reservations: a plan is of one.
+fn market(groups: &[Group]) -> Option<Market> {
+    groups.first()?.template.target.as_ref()?.market
 }
 
 /// Tags of instances and of volumes: an order for one claim names it, and every order says which claims it was for.
@@ -165,13 +180,11 @@ fn data(spec: &TemplateSpec, tags: &Tags) -> ec2::RequestLaunchTemplateData {
         .placement(
             ec2::LaunchTemplatePlacementRequest::builder()
                 .tenancy(spec.tenancy.as_str().into())
+                .set_group_id(spec.placement_group.clone())
                 .build(),
         )
-        .capacity_reservation_specification(
-            ec2::LaunchTemplateCapacityReservationSpecificationRequest::builder()
-                .capacity_reservation_preference(ec2::CapacityReservationPreference::None)
-                .build(),
-        )
+        .capacity_reservation_specification(reservation(spec))
+        .set_instance_market_options(market_options(spec))
         .tag_specifications(at_launch(ec2::ResourceType::NetworkInterface));
     if spec.spot {
         data = data.tag_specifications(at_launch(ec2::ResourceType::SpotInstancesRequest));
@@ -184,6 +197,33 @@ fn data(spec: &TemplateSpec, tags: &Tags) -> ec2::RequestLaunchTemplateData {
         );
     }
     data.build()
+}
+
+fn reservation(spec: &TemplateSpec) -> ec2::LaunchTemplateCapacityReservationSpecificationRequest {
+    let request = ec2::LaunchTemplateCapacityReservationSpecificationRequest::builder();
+    match &spec.target {
+        None => request.capacity_reservation_preference(ec2::CapacityReservationPreference::None),
+        Some(target) => request
+            .capacity_reservation_preference(ec2::CapacityReservationPreference::CapacityReservationsOnly)
+            .capacity_reservation_target(
+                ec2::CapacityReservationTarget::builder()
+                    .capacity_reservation_id(&target.reservation)
+                    .build(),
+            ),
+    }
+    .build()
+}
+
+fn market_options(spec: &TemplateSpec) -> Option<ec2::LaunchTemplateInstanceMarketOptionsRequest> {
+    let market = match spec.target.as_ref()?.market? {
+        Market::CapacityBlock => ec2::MarketType::CapacityBlock,
+        Market::Interruptible => ec2::MarketType::InterruptibleCapacityReservation,
+    };
+    Some(
+        ec2::LaunchTemplateInstanceMarketOptionsRequest::builder()
+            .market_type(market)
+            .build(),
+    )
 }
 
 fn block_device(disk: &Disk) -> ec2::LaunchTemplateBlockDeviceMappingRequest {

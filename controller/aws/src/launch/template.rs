@@ -8,7 +8,9 @@ use crate::node_class::NodeClass;
 use crate::tags::Tags;
 use crate::userdata::{Bootstrap, render};
 use joiner_api::labels::{CAPACITY_TYPE, DO_NOT_SYNC_TAINTS};
-use joiner_api::{AmiFamily, BlockDeviceMapping, InstanceStorePolicy, InterfaceType, Quantity};
+use joiner_api::{
+    AmiFamily, BlockDeviceMapping, CapacityReservationType, InstanceStorePolicy, InterfaceType, Quantity,
+};
 use joiner_core::catalogue::CapacityType;
 use joiner_core::taints::Taint;
 use serde::Serialize;
@@ -24,6 +26,26 @@ pub struct Shape {
     pub max_pods: i64,
     /// Fabric adapters to attach.
     pub efas: i64,
+    /// Id of the capacity reservation to launch into.
+    pub reservation: Option<String>,
+}
+
+/// The capacity reservation that a template launches into.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Target {
+    /// Its id.
+    pub reservation: String,
+    /// The market of one that is not the ordinary kind.
+    pub market: Option<Market>,
+}
+
+/// Markets of capacity reservations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum Market {
+    /// Blocks for a set time.
+    CapacityBlock,
+    /// Capacity that AWS may take back.
+    Interruptible,
 }
 
 /// A launch template as data.
@@ -51,6 +73,12 @@ pub struct TemplateSpec {
     pub tenancy: String,
     /// For spot requests.
     pub spot: bool,
+    /// The capacity reservation; none: no reservation is used, not even an open one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target: Option<Target>,
+    /// Id of the placement group.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub placement_group: Option<String>,
     /// Tags of the template and of what is made with it.
     pub tags: Tags,
 }
@@ -146,7 +174,23 @@ pub fn template(order: &Order<'_>, shape: &Shape) -> Result<TemplateSpec, Launch
             .map(|switch| switch.as_str().to_owned()),
         tenancy: order.tenancy.as_str().to_owned(),
         spot,
+        target: target(class, shape),
+        placement_group: class.placement_group.clone(),
         tags: order.tags(),
+    })
+}
+
+fn target(class: &NodeClass, shape: &Shape) -> Option<Target> {
+    let id = shape.reservation.as_ref()?;
+    let reservation = class.reservations.iter().find(|it| it.id == *id);
+    let market = reservation.and_then(|it| match (it.kind, it.interruptible) {
+        (CapacityReservationType::CapacityBlock, _) => Some(Market::CapacityBlock),
+        (CapacityReservationType::Default, true) => Some(Market::Interruptible),
+        (CapacityReservationType::Default, false) => None,
+    });
+    Some(Target {
+        reservation: id.clone(),
+        market,
     })
 }
 

@@ -291,6 +291,51 @@ fn the_subnet_with_the_most_free_addresses_is_used() {
     assert_eq!(chosen(&free, &out), "subnet-b2");
 }
 
+#[test]
+fn a_reservation_has_a_template_of_its_own() {
+    let mut store = Store::new(&[("m5.large", "us-west-2a"), ("m5.xlarge", "us-west-2a")]);
+    store.plan.capacity_type = CapacityType::Reserved;
+    let reservation = |id: &str, instance_type: &str| crate::node_class::Reservation {
+        id: id.to_owned(),
+        instance_type: instance_type.to_owned(),
+        zone: "us-west-2a".to_owned(),
+        kind: joiner_api::CapacityReservationType::Default,
+        interruptible: false,
+        expiring: false,
+        remaining: 1,
+    };
+    store.class.reservations = vec![reservation("cr-1", "m5.large"), reservation("cr-2", "m5.xlarge")];
+    for (choice, id) in store.plan.choices.iter_mut().zip(["cr-1", "cr-2"]) {
+        choice.reservation = Some(id.into());
+    }
+    let groups = store.groups().unwrap();
+    let targets: Vec<Option<&str>> = groups
+        .iter()
+        .map(|group| group.template.target.as_ref().map(|it| it.reservation.as_str()))
+        .collect();
+    assert_eq!(targets, [Some("cr-1"), Some("cr-2")]);
+    let launched = outcome(&store.order(), vec![instance("i-1")], &[]).unwrap();
+    assert_eq!(launched.bought[0].reservation.as_deref(), Some("cr-1"));
+    // A block has a market of its own.
+    store.class.reservations[0].kind = joiner_api::CapacityReservationType::CapacityBlock;
+    let market = store.groups().unwrap()[0]
+        .template
+        .target
+        .as_ref()
+        .and_then(|it| it.market);
+    assert_eq!(market, Some(super::template::Market::CapacityBlock));
+}
+
+#[test]
+fn a_placement_group_is_in_the_template_and_in_its_name() {
+    let mut store = Store::new(&[("m5.large", "us-west-2a")]);
+    let without = store.groups().unwrap()[0].template.name();
+    store.class.placement_group = Some("pg-1".to_owned());
+    let with = store.groups().unwrap();
+    assert_eq!(with[0].template.placement_group.as_deref(), Some("pg-1"));
+    assert_ne!(with[0].template.name(), without);
+}
+
 fn instance(id: &str) -> FleetInstance {
     FleetInstance {
         id: id.to_owned(),
@@ -426,6 +471,7 @@ fn a_lost_instance_is_found_by_its_tags() {
             subnet_id: String::new(),
             security_groups: Vec::new(),
             private_dns_name: String::new(),
+            reservation: None,
             launched: None,
             tags,
         }

@@ -48,7 +48,7 @@ pub(super) async fn find<F: Found>(aws: &Aws, queries: Vec<Query>) -> Result<Mat
 }
 
 /// The values that the tags of a query have in the account.
-async fn survey<F: Found>(aws: &Aws, query: &Query) -> Result<Vec<TagSurvey>, Error> {
+pub(super) async fn survey<F: Found>(aws: &Aws, query: &Query) -> Result<Vec<TagSurvey>, Error> {
     let mut surveys = Vec::new();
     for tag in &query.tags {
         let with_key = F::describe(aws, &[("tag-key".to_owned(), tag.key.clone())]).await?;

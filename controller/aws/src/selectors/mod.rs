@@ -1,4 +1,4 @@
-//! What the selector terms of an EC2NodeClass find: subnets, security groups, images.
+//! What the selector terms of an EC2NodeClass find: subnets, security groups, images, capacity reservations, a placement group.
 //!
 //! Terms are alternatives, the fields of one term must all match. Nothing found is an answer, not an error: each term that
 //! matched nothing is told with what there would have been.
@@ -6,14 +6,18 @@
 mod explain;
 mod find;
 mod images;
+mod placement_group;
 mod query;
+mod reservations;
 mod security_groups;
 pub(crate) mod ssm;
 mod subnets;
 
 pub use explain::Unmatched;
 pub use images::{FoundImage, Variant, images, parameter_paths};
+pub use placement_group::{FoundPlacementGroup, Strategy, placement_group};
 pub use query::{Query, TagMatch};
+pub use reservations::{FoundReservation, reservations};
 pub use security_groups::{FoundGroup, security_groups};
 pub use subnets::{FoundSubnet, subnets};
 

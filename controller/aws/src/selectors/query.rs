@@ -66,8 +66,9 @@ impl Query {
     pub fn describe(&self) -> String {
         let fields = self.fields.iter().map(|(name, value)| {
             let name = match *name {
-                "subnet-id" | "group-id" | "image-id" => "id",
+                "subnet-id" | "group-id" | "image-id" | "capacity-reservation-id" => "id",
                 "group-name" => "name",
+                "owner-id" => "owner",
                 other => other,
             };
             format!("{name} {value}")

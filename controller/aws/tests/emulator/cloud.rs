@@ -62,7 +62,7 @@ pub(crate) fn start() -> Cloud {
     }
 }
 
-fn python() -> PathBuf {
+pub(crate) fn python() -> PathBuf {
     if let Some(set) = std::env::var_os("JOINER_EMULATOR_PYTHON") {
         return set.into();
     }

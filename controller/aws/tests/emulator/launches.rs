@@ -73,17 +73,17 @@ pub(crate) async fn resolved_class(cloud: &Cloud, cluster: &Value, alias: &str) 
 
 /// All that orders of one test borrow from.
 pub(crate) struct Scene {
-    aws: Aws,
+    pub(crate) aws: Aws,
     name: String,
     cluster: Cluster,
-    class: NodeClass,
-    types: Vec<InstanceType>,
+    pub(crate) class: NodeClass,
+    pub(crate) types: Vec<InstanceType>,
     labels: Labels,
     requests: Resources,
 }
 
 impl Scene {
-    async fn new(name: &str, alias: &str) -> Self {
+    pub(crate) async fn new(name: &str, alias: &str) -> Self {
         Self::on(cloud(), name, alias).await
     }
 
@@ -124,7 +124,7 @@ impl Scene {
     }
 
     /// An order that is given, and carried out.
-    async fn launch(&self, launcher: &Launcher, claims: &[ClaimKey], plan: &Plan) -> Launched {
+    pub(crate) async fn launch(&self, launcher: &Launcher, claims: &[ClaimKey], plan: &Plan) -> Launched {
         let order = self.order(claims, plan);
         launcher
             .launch(&order, &Unavailable::default(), Timestamp::now())

@@ -10,4 +10,5 @@ mod catalogue;
 mod cloud;
 mod identity;
 mod launches;
+mod reserved;
 mod selectors;

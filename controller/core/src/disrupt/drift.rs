@@ -13,7 +13,7 @@ mod roll;
 mod simulate;
 mod waves;
 
-pub use compare::{annotations, drift_of};
+pub use compare::{annotations, drift_of, drift_of_class};
 pub use facts::{Class, Facts, Image, Machine};
 pub use mark::{drifts, mark};
 pub use progress::{PATIENCE, Progress, Rolling, Why, orphans, progress};

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
+use super::spelling::Spelling;
 use super::values::Values;
 use crate::text::Text;
 use crate::well_known;
@@ -103,6 +104,7 @@ pub struct Requirement {
     values: Values,
     absence: Absence,
     min_values: Option<u32>,
+    spelling: Spelling,
 }
 
 impl Requirement {
@@ -163,6 +165,7 @@ impl Requirement {
             values,
             absence,
             min_values: None,
+            spelling: Spelling::of(operator),
         })
     }
 
@@ -193,6 +196,7 @@ impl Requirement {
             values,
             absence: Absence::Refused,
             min_values: None,
+            spelling: Spelling::default(),
         }
     }
 
@@ -217,6 +221,7 @@ impl Requirement {
             values,
             absence: Absence::Allowed,
             min_values: None,
+            spelling: Spelling::default(),
         }
     }
 
@@ -228,6 +233,7 @@ impl Requirement {
             values: Values::all(),
             absence: Absence::Refused,
             min_values: None,
+            spelling: Spelling::default(),
         }
     }
 
@@ -239,6 +245,7 @@ impl Requirement {
             values: Values::none(),
             absence: Absence::Allowed,
             min_values: None,
+            spelling: Spelling::default(),
         }
     }
 
@@ -309,11 +316,18 @@ impl Requirement {
             (Absence::Allowed, Absence::Allowed) => Absence::Allowed,
             _ => Absence::Refused,
         };
+        let values = self.values.intersect(&other.values);
+        let spelling = Spelling::of_both(
+            &values,
+            (&self.values, self.spelling),
+            (&other.values, other.spelling),
+        );
         Requirement {
             key: self.key.clone(),
-            values: self.values.intersect(&other.values),
+            values,
             absence,
             min_values: self.min_values.max(other.min_values),
+            spelling,
         }
     }
 
@@ -349,12 +363,19 @@ impl Requirement {
     }
 }
 
+/// As it was written, as far as that is known.
 impl fmt::Display for Requirement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const SHOWN: usize = 5;
         write!(f, "{}", self.key)?;
         for (index, (operator, values)) in self.terms().into_iter().enumerate() {
             let and = if index == 0 { "" } else { " and" };
+            let bound = values.first().and_then(|value| value.parse().ok());
+            if let (Operator::Gte | Operator::Lte, Some(bound)) = (operator, bound) {
+                let (operator, bound) = self.spelling.written(operator, bound);
+                write!(f, "{and} {} {bound}", operator.as_str())?;
+                continue;
+            }
             write!(f, "{and} {}", operator.as_str())?;
             match operator {
                 Operator::Exists | Operator::DoesNotExist => {}
@@ -370,7 +391,9 @@ impl fmt::Display for Requirement {
                         more => write!(f, " [{shown} and {more} more]")?,
                     }
                 }
-                _ => values.iter().try_for_each(|value| write!(f, " {value}"))?,
+                Operator::Gt | Operator::Lt | Operator::Gte | Operator::Lte => {
+                    values.iter().try_for_each(|value| write!(f, " {value}"))?;
+                }
             }
         }
         match self.min_values {

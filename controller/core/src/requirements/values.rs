@@ -47,6 +47,16 @@ impl Values {
         }
     }
 
+    /// The smallest and the largest integer of a bounded set.
+    pub(super) fn bounds(&self) -> (Option<i64>, Option<i64>) {
+        match self {
+            Values::Only(_) => (None, None),
+            Values::AllBut {
+                at_least, at_most, ..
+            } => (*at_least, *at_most),
+        }
+    }
+
     /// Whether `value` belongs to the set.
     pub fn contains(&self, value: &str) -> bool {
         match self {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::MAX_TYPES;
 use super::atoms::Bits;
 use super::desk::Payment;
+use super::devices;
 use super::flexibility;
 use super::outcome::NewClaim;
 use super::state::Round;
@@ -54,6 +55,12 @@ pub(super) fn claim(
         }
     };
     let pool = problem.pools[at].pool;
+    let mut annotations = list.annotations.clone();
+    let drivers = drivers(round, place, at, &list.types);
+    if !drivers.is_empty() {
+        let names: Vec<&str> = drivers.iter().map(|driver| &**driver).collect();
+        annotations.insert(well_known::REQUESTED_DRA_DRIVERS.into(), names.join(",").into());
+    }
     let total = problem.dims.resources(&round.state.places[place].total);
     Some(NewClaim {
         pool: pool.name.clone(),
@@ -65,13 +72,25 @@ pub(super) fn claim(
         requests: total.plus(&list.daemons),
         price: list.price,
         labels: list.labels.clone(),
-        annotations: list.annotations.clone(),
+        annotations,
         taints: pool.taints.clone(),
         startup_taints: pool.startup_taints.clone(),
         expire_after: pool.expire_after,
         termination_grace_period: pool.termination_grace_period,
         min_values_relaxed: list.min_values_relaxed,
     })
+}
+
+/// The drivers whose devices the pods of a claim get whichever of its types it becomes: what its node has to wait for.
+fn drivers(round: &Round<'_, '_>, place: usize, at: usize, types: &[Text]) -> BTreeSet<Text> {
+    let claims = round.claims_there(place);
+    if claims.is_empty() {
+        return BTreeSet::new();
+    }
+    let kinds = round.problem.pools[at].kinds.iter().map(|kind| kind.it);
+    let kinds = kinds.filter(|it| types.contains(&it.name));
+    let given = kinds.filter_map(|it| devices::drivers(&it.devices, &claims));
+    given.reduce(|all, one| &all & &one).unwrap_or_default()
 }
 
 fn list(round: &Round<'_, '_>, place: usize, at: usize, profile: usize) -> List {

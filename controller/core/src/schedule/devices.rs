@@ -1,6 +1,6 @@
 //! Whether devices suffice for claims: each request is met by devices that pass its tests, and no device is given twice.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::snapshot::{Attribute, Device, DeviceClaim, DeviceTest, DeviceWish};
 use crate::text::Text;
@@ -9,14 +9,19 @@ use crate::text::Text;
 const STEPS: usize = 20_000;
 
 /// Whether `devices` satisfy all of `claims` at once.
-pub(super) fn suffice(devices: &[Device], claims: &[&DeviceClaim]) -> bool {
-    let free: Vec<&Device> = devices.iter().filter(|device| !device.taken).collect();
-    let mut search = Search {
-        used: vec![false; free.len()],
-        free,
-        steps: 0,
-    };
-    search.claims(claims)
+pub(super) fn suffice<'d>(devices: impl IntoIterator<Item = &'d Device>, claims: &[&DeviceClaim]) -> bool {
+    Search::among(devices).claims(claims)
+}
+
+/// The drivers of the devices that `claims` get of `devices`; none where these do not suffice.
+pub(super) fn drivers<'d>(
+    devices: impl IntoIterator<Item = &'d Device>,
+    claims: &[&DeviceClaim],
+) -> Option<BTreeSet<Text>> {
+    let mut search = Search::among(devices);
+    let given = search.claims(claims);
+    let used = search.free.iter().zip(&search.used).filter(|(_, used)| **used);
+    given.then(|| used.map(|(device, _)| device.driver.clone()).collect())
 }
 
 struct Search<'d> {
@@ -25,7 +30,16 @@ struct Search<'d> {
     steps: usize,
 }
 
-impl Search<'_> {
+impl<'d> Search<'d> {
+    fn among(devices: impl IntoIterator<Item = &'d Device>) -> Search<'d> {
+        let free: Vec<&Device> = devices.into_iter().filter(|device| !device.taken).collect();
+        Search {
+            used: vec![false; free.len()],
+            free,
+            steps: 0,
+        }
+    }
+
     fn claims(&mut self, claims: &[&DeviceClaim]) -> bool {
         match claims.split_first() {
             None => true,
@@ -125,8 +139,17 @@ fn passes(device: &Device, wish: &DeviceWish) -> bool {
             .is_none_or(|own| !values.contains(own)),
         DeviceTest::AtLeast(name, least) => compares(device, name, least, std::cmp::Ordering::is_ge),
         DeviceTest::AtMost(name, most) => compares(device, name, most, std::cmp::Ordering::is_le),
-        DeviceTest::Capacity(name, least) => device.capacity.get(name).is_some_and(|own| own >= least),
+        DeviceTest::Capacity(name, least) => capacity(device, name).is_some_and(|own| own >= *least),
     })
+}
+
+/// A capacity by its qualified name; one without a domain is of the device's own driver.
+fn capacity(device: &Device, name: &Text) -> Option<i64> {
+    let own = || Text::from(format!("{}/{name}", device.driver));
+    let found = device.capacity.get(name);
+    found
+        .or_else(|| device.capacity.get(&own()).filter(|_| !name.contains('/')))
+        .copied()
 }
 
 fn compares(device: &Device, name: &Text, with: &Attribute, holds: fn(std::cmp::Ordering) -> bool) -> bool {
@@ -148,7 +171,7 @@ fn version(text: &str) -> (Vec<u64>, bool) {
 
 #[cfg(test)]
 mod tests {
-    use super::suffice;
+    use super::{drivers, suffice};
     use crate::snapshot::{Attribute, Device, DeviceClaim, DeviceRequest, DeviceTest, DeviceWish};
 
     fn device(name: &str, model: &str, numa: i64) -> Device {
@@ -207,6 +230,38 @@ mod tests {
             ("all, and one more", vec![&any, &one_a], false),
         ] {
             assert_eq!(suffice(&all, &claims), want, "{name}");
+        }
+    }
+
+    #[test]
+    fn the_drivers_are_those_of_the_devices_given() {
+        let mut other = device("3", "c", 0);
+        other.driver = "nic.example.com".into();
+        other.capacity = std::iter::once(("nic.example.com/queues".into(), 8)).collect();
+        let all = [device("0", "a", 0), other];
+        let queues = |least| claim(vec![DeviceTest::Capacity("queues".into(), least)], Some(1), &[]);
+        let model = |model: &str| {
+            let is = DeviceTest::Is("model".into(), vec![Attribute::Text(model.into())]);
+            claim(vec![is], Some(1), &[])
+        };
+        for (name, claims, want) in [
+            ("of one", vec![model("a")], Some("gpu.example.com")),
+            (
+                "of the other, by a capacity of its own",
+                vec![queues(8)],
+                Some("nic.example.com"),
+            ),
+            (
+                "of both",
+                vec![model("a"), queues(1)],
+                Some("gpu.example.com,nic.example.com"),
+            ),
+            ("of none", vec![queues(9)], None),
+            ("nothing asked", vec![], Some("")),
+        ] {
+            let claims: Vec<&DeviceClaim> = claims.iter().collect();
+            let found = drivers(&all, &claims).map(|all| all.into_iter().collect::<Vec<_>>().join(","));
+            assert_eq!(found.as_deref(), want, "{name}");
         }
     }
 }

@@ -3,6 +3,7 @@
 
 mod build;
 mod classes;
+mod devices;
 mod groups;
 mod identity;
 mod levels;
@@ -198,8 +199,10 @@ pub(super) struct Standing<'a> {
     pub(super) hosts: Vec<u32>,
     /// Whether it takes pods; one that goes only counts.
     pub(super) open: bool,
-    /// The devices that claims may have.
-    pub(super) devices: &'a [Device],
+    /// The devices that claims may have, a list for each instance type that it may still become: each has to do.
+    pub(super) devices: Vec<Vec<&'a Device>>,
+    /// The claims, without devices as yet, of pods that are on their way here.
+    pub(super) held: Vec<&'a DeviceClaim>,
     /// The shared volumes that are attached already.
     pub(super) attached: Vec<usize>,
 }

@@ -108,9 +108,17 @@ impl State {
                 .collect(),
             reserved: problem.reservations.iter().map(|(_, left)| *left).collect(),
             done: vec![0; problem.classes.len()],
-            shared: BTreeMap::new(),
+            shared: shared(problem),
         }
     }
+}
+
+/// Where pods that are on their way will have the devices of claims that others share.
+fn shared(problem: &Problem<'_>) -> BTreeMap<Text, usize> {
+    let places = problem.nodes.iter().enumerate();
+    let held =
+        places.flat_map(|(place, node)| node.held.iter().map(move |claim| (claim.name.clone(), place)));
+    held.filter(|(name, _)| !name.is_empty()).collect()
 }
 
 /// What is left of the first four resources; nothing on a place that takes no pods or too little for any.
@@ -139,22 +147,30 @@ impl<'p, 'a> Round<'p, 'a> {
         slack[3] > i64::MIN && (0..4).all(|dim| requests[dim] <= 0 || requests[dim] <= slack[dim])
     }
 
-    /// The claims for devices on a place once a pod of a class is there; none where one of them has its devices elsewhere.
+    /// The claims for devices of whoever is on a place or on its way there.
+    pub(super) fn claims_there(&self, place: usize) -> Vec<&'p DeviceClaim> {
+        let problem: &'p Problem<'a> = self.problem;
+        let mut claims: Vec<&'p DeviceClaim> = Vec::new();
+        let held = problem.nodes.get(place).into_iter().flat_map(|node| &node.held);
+        held.for_each(|claim| add(&mut claims, claim));
+        let load = self.state.places[place].load.iter();
+        for class in load.flat_map(|(class, _, count)| std::iter::repeat_n(*class, *count)) {
+            problem.classes[class]
+                .claims()
+                .for_each(|claim| add(&mut claims, claim));
+        }
+        claims
+    }
+
+    /// The same once a pod of a class is there; none where one of its claims has its devices elsewhere.
     pub(super) fn device_claims(&self, place: usize, class: usize) -> Option<Vec<&'p DeviceClaim>> {
         let problem: &'p Problem<'a> = self.problem;
-        let load = self.state.places[place].load.iter();
-        let there = load.flat_map(|(class, _, count)| std::iter::repeat_n(*class, *count));
-        let mut claims: Vec<&'p DeviceClaim> = Vec::new();
-        for class in there.chain([class]) {
-            for claim in problem.classes[class].claims() {
-                let named = !claim.name.is_empty();
-                if named && self.state.shared.get(&claim.name).is_some_and(|at| *at != place) {
-                    return None;
-                }
-                if !named || !claims.iter().any(|other| other.name == claim.name) {
-                    claims.push(claim);
-                }
+        let mut claims = self.claims_there(place);
+        for claim in problem.classes[class].claims() {
+            if self.state.shared.get(&claim.name).is_some_and(|at| *at != place) {
+                return None;
             }
+            add(&mut claims, claim);
         }
         Some(claims)
     }
@@ -237,5 +253,12 @@ impl<'p, 'a> Round<'p, 'a> {
                 .for_each(|atom| self.state.counts[group][atom] += count);
             self.state.anywhere[group] += count;
         }
+    }
+}
+
+/// Adds a claim; one that pods share counts once.
+fn add<'p>(claims: &mut Vec<&'p DeviceClaim>, claim: &'p DeviceClaim) {
+    if claim.name.is_empty() || !claims.iter().any(|other| other.name == claim.name) {
+        claims.push(claim);
     }
 }

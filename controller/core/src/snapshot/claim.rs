@@ -11,7 +11,7 @@ use crate::text::{Labels, Text};
 use crate::well_known;
 
 /// A claim: one node wanted, and what became of it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claim {
     /// Its name.
     pub name: Text,

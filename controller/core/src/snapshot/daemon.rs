@@ -5,7 +5,7 @@ use crate::resources::Resources;
 use crate::text::{Labels, Text};
 
 /// A DaemonSet: the pod it puts on every node that suits it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DaemonSet {
     /// Namespace and name, as `namespace/name`.
     pub name: Text,
@@ -17,7 +17,7 @@ pub struct DaemonSet {
 }
 
 /// A PodDisruptionBudget.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pdb {
     /// The namespace whose pods it guards.
     pub namespace: Text,

@@ -15,7 +15,7 @@ use crate::text::{Labels, Text};
 use crate::well_known;
 
 /// A Node object.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NodeObject {
     /// Its name.
     pub name: Text,
@@ -75,7 +75,8 @@ pub struct Node {
     pub attached_volumes: Vec<Text>,
     /// How many volumes each CSI driver can attach, from its CSINode; without bound where not named.
     pub attach_limits: BTreeMap<Text, u32>,
-    /// The devices its drivers publish.
+    /// The devices its drivers publish. Until the node is complete, those of a driver that has published none are taken from
+    /// its instance type.
     pub devices: Vec<Device>,
 }
 

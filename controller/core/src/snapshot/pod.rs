@@ -36,7 +36,7 @@ impl fmt::Display for PodKey {
 }
 
 /// A pod.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pod {
     /// Namespace and name.
     pub key: PodKey,

@@ -41,7 +41,7 @@ pub enum Readiness {
 }
 
 /// A pool: what its nodes look like, how many there may be, and when they are given back.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pool {
     /// Its name.
     pub name: Text,
@@ -118,7 +118,7 @@ pub enum ConsolidationPolicy {
 }
 
 /// `spec.disruption`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Disruption {
     /// How long a node must have been left alone; never consolidated where absent.
     pub consolidate_after: Option<SignedDuration>,

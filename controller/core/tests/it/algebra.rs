@@ -179,18 +179,34 @@ fn requirements_print_as_they_are_written() {
         (Requirement::is_not_in("k", ["b", "a"]), "k NotIn [a, b]"),
         (Requirement::exists("k"), "k Exists"),
         (Requirement::does_not_exist("k"), "k DoesNotExist"),
-        (Requirement::new("k", Operator::Gt, ["3"]).unwrap(), "k Gte 4"),
+        (Requirement::new("k", Operator::Gt, ["3"]).unwrap(), "k Gt 3"),
         (
             Requirement::new("k", Operator::Gte, ["3"])
                 .unwrap()
                 .intersect(&Requirement::new("k", Operator::Lt, ["9"]).unwrap())
                 .with_min_values(Some(2)),
-            "k Gte 3 and Lte 8 (at least 2 values)",
+            "k Gte 3 and Lt 9 (at least 2 values)",
+        ),
+        (
+            // Each bound is that of the stricter one.
+            Requirement::new("k", Operator::Gt, ["3"])
+                .unwrap()
+                .intersect(&Requirement::new("k", Operator::Gte, ["7"]).unwrap()),
+            "k Gte 7",
         ),
         (Requirement::is_in("k", Vec::<&str>::new()), "k In []"),
     ] {
         assert_eq!(requirement.to_string(), want);
     }
+}
+
+#[test]
+fn what_means_the_same_is_equal_however_it_is_written() {
+    let bound = |operator, value| Requirement::new("k", operator, [value]).unwrap();
+    assert_eq!(bound(Operator::Gt, "5"), bound(Operator::Gte, "6"));
+    assert_eq!(bound(Operator::Lt, "5"), bound(Operator::Lte, "4"));
+    let order = bound(Operator::Gt, "5").cmp(&bound(Operator::Gte, "6"));
+    assert!(order.is_eq());
 }
 
 #[test]

@@ -116,6 +116,67 @@ fn devices_that_are_there_are_used_first() {
     assert_eq!(summary(&world.schedule()), "p:a.twox1 node-n+1");
 }
 
+/// Until its drivers have published, a node on its way has the devices of its type, less those promised already.
+#[test]
+fn a_node_on_its_way_is_not_bought_for_twice() {
+    let two = with_devices("a.two", 2, "a", 200_000);
+    let one = claim("", Some("a"), 1);
+    for (phase, promised, want) in [
+        ("planned", 0, "n+2"),
+        ("launched", 0, "n+2"),
+        ("registered", 0, "node-n+2"),
+        ("initialized", 0, "p:a.twox2"),
+        ("launched", 1, "p:a.twox1 n+1"),
+        ("launched", 2, "p:a.twox2"),
+    ] {
+        let mut place = node("n", "p", &two, phase);
+        let mut world = world().pods(claiming(2, &one));
+        for index in 0..promised {
+            let mut pod = pod(&format!("promised-{index}"), 100, MI);
+            pod.placement.devices.push(one.clone());
+            place.nominated.push(pod.key.clone());
+            world = world.pods([pod]);
+        }
+        let decided = world.node(place).schedule();
+        assert_eq!(summary(&decided), want, "{phase}, {promised} promised");
+    }
+}
+
+/// What is published counts, and what other drivers of the type have not published yet is still to come.
+#[test]
+fn what_is_published_counts() {
+    let mut place = node("n", "p", &with_devices("a.two", 2, "a", 200_000), "registered");
+    place.devices = vec![device(7, "b")];
+    let world = world().node(place).pods(claiming(1, &claim("", Some("a"), 1)));
+    assert_eq!(summary(&world.schedule()), "p:a.twox1");
+}
+
+#[test]
+fn a_claim_that_is_promised_draws_the_others_there() {
+    let shared = claim("default/shared", Some("a"), 1);
+    let mut place = node("n", "p", &with_devices("a.two", 2, "a", 200_000), "registered");
+    let mut first = pod("first", 100, MI);
+    first.placement.devices.push(shared.clone());
+    place.nominated.push(first.key.clone());
+    let world = world().node(place).pods([first]).pods(claiming(3, &shared));
+    assert_eq!(summary(&world.schedule()), "node-n+3");
+}
+
+#[test]
+fn a_claim_says_whose_devices_its_pods_were_promised() {
+    let annotation = |world: World| {
+        let claims = world.schedule().new_claims;
+        claims[0]
+            .annotations
+            .get("karpenter.sh/requested-dra-drivers")
+            .map(ToString::to_string)
+    };
+    let claiming = world().pods(claiming(1, &claim("", Some("b"), 1)));
+    assert_eq!(annotation(claiming).as_deref(), Some(DRIVER));
+    let plain = world().pods([pod("plain", 100, MI)]);
+    assert_eq!(annotation(plain), None);
+}
+
 #[test]
 fn a_claim_that_has_its_devices_draws_its_pods_there() {
     let mut there = claim("default/shared", Some("a"), 1);
@@ -131,4 +192,38 @@ fn behind_the_gate_they_are_not_decided_on() {
     let mut world = world().pods(claiming(1, &claim("", Some("a"), 1)));
     world.snapshot.settings.gates.dynamic_resources = false;
     assert_eq!(summary(&world.schedule()), "left 1");
+}
+
+/// The audit sees what the solver would not do.
+#[test]
+fn the_audit_counts_devices() {
+    for (name, claims, want) in [
+        ("enough", claiming(2, &claim("", Some("a"), 1)), 0),
+        ("one too many", claiming(3, &claim("", Some("a"), 1)), 1),
+        ("of another model", claiming(1, &claim("", Some("b"), 1)), 1),
+        (
+            "one claim for all",
+            claiming(3, &claim("default/shared", Some("a"), 2)),
+            0,
+        ),
+    ] {
+        let plain = claiming(claims.len(), &claim("", Some("a"), 1))
+            .into_iter()
+            .map(|mut pod| {
+                pod.placement.devices.clear();
+                pod
+            });
+        let mut world = World::new().pool(pool("p"), vec![with_devices("a.two", 2, "a", 200_000)]);
+        world.snapshot.settings.gates.dynamic_resources = true;
+        let decided = world.pods(plain).schedule();
+        let mut world = World::new()
+            .pool(pool("p"), vec![with_devices("a.two", 2, "a", 200_000)])
+            .pods(claims);
+        world.snapshot.settings.gates.dynamic_resources = true;
+        let found =
+            joiner_core::check::schedule(&world.snapshot, &world.catalogue, &decided, crate::world::now());
+        let about: Vec<String> = found.iter().map(ToString::to_string).collect();
+        let devices = about.iter().filter(|it| it.contains("devices")).count();
+        assert_eq!(devices, want, "{name}: {about:?}");
+    }
 }

@@ -14,7 +14,7 @@ use joiner_core::disrupt::drift::{
     roll, waves,
 };
 use joiner_core::eviction::disrupted_taint;
-use joiner_core::requirements::Requirement;
+use joiner_core::requirements::{Operator, Requirement};
 use joiner_core::snapshot::{
     Budget, BudgetNodes, BudgetWindow, Claim, DisruptionReason, DoNotDisrupt, Node, Owner, Pdb, PodKey,
     PodSelector, Pool, PoolHash, Readiness, Snapshot,
@@ -58,6 +58,7 @@ fn class() -> Class {
         subnets: vec!["subnet-1".into(), "subnet-2".into()],
         security_groups: vec!["sg-1".into(), "sg-2".into()],
         reservations: Vec::new(),
+        placement_group: None,
     }
 }
 

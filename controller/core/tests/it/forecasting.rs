@@ -221,6 +221,7 @@ fn a_pool_that_goes_leaves_pods_behind() {
         &world.snapshot,
         &world.catalogue,
         &["special".into()].into(),
+        &[],
         now(),
     );
     let homeless: Vec<String> = told.homeless.iter().map(|it| it.pod.to_string()).collect();
@@ -230,6 +231,7 @@ fn a_pool_that_goes_leaves_pods_behind() {
         &world.snapshot,
         &world.catalogue,
         &["special".into(), "default".into()].into(),
+        &[],
         now(),
     );
     assert_eq!(all.homeless.len(), 2);
@@ -238,4 +240,39 @@ fn a_pool_that_goes_leaves_pods_behind() {
         "{}",
         all.homeless[0].why
     );
+}
+
+#[test]
+fn pods_of_a_pool_that_goes_find_nodes_of_those_that_come() {
+    let world = World::new().pool(pool("old"), types()).node(made(
+        "a",
+        "old",
+        "new",
+        vec![select(large("picky"), "team", "a")],
+    ));
+    let mut catalogue = world.catalogue.clone();
+    for name in ["new", "old"] {
+        catalogue.pools.insert(name.into(), types().into());
+    }
+    let homeless = |planned: Pool| {
+        let planned = [Arc::new(planned)];
+        let told = gone(
+            &world.snapshot,
+            &catalogue,
+            &["old".into()].into(),
+            &planned,
+            now(),
+        );
+        assert_eq!(told.pods, 1);
+        told.homeless.len()
+    };
+    let with_team = |name: &str| {
+        let mut pool = pool(name);
+        pool.labels.insert("team".into(), "a".into());
+        pool
+    };
+    assert_eq!(homeless(with_team("new")), 0, "a successor");
+    assert_eq!(homeless(pool("new")), 1, "one that the pod does not suit");
+    // The same name, another object: a pool that is replaced.
+    assert_eq!(homeless(with_team("old")), 0, "a replacement");
 }

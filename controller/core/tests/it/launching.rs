@@ -154,6 +154,39 @@ fn reserved_capacity_comes_first() {
 }
 
 #[test]
+fn a_request_names_one_reservation_for_a_type_and_zone_and_one_market() {
+    let mut all = types();
+    let reserved = |id: &str, remaining: u32, kind: &str| {
+        let mut offering = all[0].offerings[0].clone();
+        offering.capacity_type = CapacityType::Reserved;
+        offering.price = joiner_core::money::Price::from_micros(1);
+        offering.reservation = Some(Reservation {
+            id: id.into(),
+            remaining,
+        });
+        offering.extra = only(&[Requirement::is(
+            "karpenter.k8s.aws/capacity-reservation-type",
+            kind,
+        )]);
+        offering
+    };
+    let offerings = [
+        reserved("cr-1", 1, "default"),
+        reserved("cr-2", 3, "default"),
+        reserved("cr-3", 3, "default"),
+        reserved("cr-4", 9, "capacity-block"),
+    ];
+    all[0].offerings.extend(offerings);
+    let bought = plan(&Requirements::new(), &Resources::cpu_memory(100, GI), &all).unwrap();
+    let named: Vec<_> = bought
+        .choices
+        .iter()
+        .map(|it| it.reservation.as_deref())
+        .collect();
+    assert_eq!(named, [Some("cr-2")]);
+}
+
+#[test]
 fn a_request_names_sixty_types_at_most_and_keeps_what_min_values_wants() {
     let mut all: Vec<InstanceType> = (0..100)
         .map(|index| {
@@ -186,7 +219,8 @@ fn a_request_names_sixty_types_at_most_and_keeps_what_min_values_wants() {
 #[test]
 fn a_bought_instance_tells_its_labels() {
     let all = types();
-    let labels = joiner_core::launch::labels_of(&all, "m5.large", "us-west-2b", CapacityType::Spot).unwrap();
+    let labels =
+        joiner_core::launch::labels_of(&all, "m5.large", "us-west-2b", CapacityType::Spot, None).unwrap();
     for (key, value) in [
         ("topology.kubernetes.io/zone", "us-west-2b"),
         ("karpenter.sh/capacity-type", "spot"),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use joiner_core::collect::{Instance, collect};
 use joiner_core::conditions::{Condition, Conditions, Status};
 use joiner_core::pools::{self, ClassState, Health};
-use joiner_core::register::{GiveUp, Outcome, Step, advance, unregistered_taint};
+use joiner_core::register::{GiveUp, Outcome, Published, Step, advance, unregistered_taint};
 use joiner_core::resources::Resources;
 use joiner_core::snapshot::{Claim, Node, NodeObject, Nomination, Parts, PodKey, join};
 use joiner_core::taints::{Effect, Taint};
@@ -37,7 +37,7 @@ fn a_node_registers_with_the_claims_labels_and_taints() {
     claim.taints = vec![Taint::new("team", "a", Effect::NoSchedule)];
     claim.startup_taints = vec![Taint::new("cni", "", Effect::NoExecute)];
     let node = Arc::new(fresh_node(&claim));
-    let step = advance(&claim, &[Arc::clone(&node)], now());
+    let step = advance(&claim, &[Arc::clone(&node)], &Published::Ignored, now());
     assert_eq!(
         changes(&step),
         [
@@ -72,7 +72,7 @@ fn a_node_registers_with_the_claims_labels_and_taints() {
     synced
         .taints
         .retain(|taint| &*taint.key != "karpenter.sh/unregistered");
-    let step = advance(&claim, &[Arc::new(synced)], now());
+    let step = advance(&claim, &[Arc::new(synced)], &Published::Ignored, now());
     assert_eq!(step.node.unwrap().taints.len(), 1, "its boot script has set them");
     assert!(step.unregistered_taint_missing);
 }
@@ -90,7 +90,7 @@ fn initialisation_waits_for_everything_in_turn() {
     ];
     let mut said = Vec::new();
     let mut see = |node: &NodeObject| {
-        let step = advance(&claim, &[Arc::new(node.clone())], now());
+        let step = advance(&claim, &[Arc::new(node.clone())], &Published::Ignored, now());
         said.push(changes(&step).join(", "));
         step.node
     };
@@ -163,7 +163,7 @@ fn what_never_comes_is_given_up() {
             None,
         ),
     ] {
-        let step = advance(&claim, &[], now());
+        let step = advance(&claim, &[], &Published::Ignored, now());
         assert_eq!(step.give_up, want, "{name}");
         let waits = want.is_none() && name != "complete";
         assert_eq!(step.wake.is_some(), waits, "{name}");
@@ -171,14 +171,65 @@ fn what_never_comes_is_given_up() {
 }
 
 #[test]
+fn initialisation_waits_for_the_devices_that_pods_were_promised() {
+    let plain = claim("c", "default", &types()[6], "registered");
+    let mut promised = plain.clone();
+    let drivers = "gpu.example.com, nic.example.com";
+    promised
+        .annotations
+        .insert("karpenter.sh/requested-dra-drivers".into(), drivers.into());
+    let by = |drivers: &[&str]| Published::By(drivers.iter().map(|driver| (*driver).into()).collect());
+    for (name, claim, published, want) in [
+        ("nobody looks", &promised, Published::Ignored, None),
+        ("none was promised", &plain, by(&[]), None),
+        (
+            "all are there",
+            &promised,
+            by(&["gpu.example.com", "nic.example.com"]),
+            None,
+        ),
+        (
+            "one is missing",
+            &promised,
+            by(&["gpu.example.com"]),
+            Some("nic.example.com"),
+        ),
+        (
+            "both are missing",
+            &promised,
+            by(&["other"]),
+            Some("gpu.example.com"),
+        ),
+    ] {
+        let node = Arc::new(object(claim, &types()[6]));
+        let step = advance(claim, &[node], &published, now());
+        let said: Vec<String> = step.conditions.iter().map(|it| it.message.to_string()).collect();
+        match want {
+            None => assert!(
+                changes(&step)[0].starts_with("Initialized=True"),
+                "{name}: {said:?}"
+            ),
+            Some(driver) => {
+                assert!(
+                    changes(&step)[0].ends_with("DRADriverPoolsNotPublished"),
+                    "{name}: {said:?}"
+                );
+                assert!(said[0].contains(driver), "{name}: {said:?}");
+                assert!(step.node.is_none(), "{name}");
+            }
+        }
+    }
+}
+
+#[test]
 fn a_claim_starts_with_all_its_conditions() {
     let mut young = claim("c", "default", &types()[6], "planned");
     young.conditions = Conditions::default();
-    let step = advance(&young, &[], now());
+    let step = advance(&young, &[], &Published::Ignored, now());
     assert_eq!(step.conditions.len(), 4, "{:?}", changes(&step));
     let two = [Arc::new(fresh_node(&young)), Arc::new(fresh_node(&young))];
     let launched = claim("c", "default", &types()[6], "launched");
-    let step = advance(&launched, &two, now());
+    let step = advance(&launched, &two, &Published::Ignored, now());
     assert_eq!(changes(&step)[0], "Registered=False MultipleNodesFound");
 }
 

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::seen::Spot;
+
 /// What is wrong with the input: where, in which object and field, and what was expected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct InputError {
@@ -39,7 +41,7 @@ impl fmt::Display for InputError {
 
 /// What is wrong with one object, wherever it is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Fault {
+pub(crate) struct Fault {
     pub(super) object: String,
     pub(super) field: String,
     pub(super) message: String,
@@ -49,7 +51,7 @@ pub(super) struct Fault {
 }
 
 impl Fault {
-    pub(super) fn new(field: impl Into<String>, message: impl Into<String>) -> Fault {
+    pub(crate) fn new(field: impl Into<String>, message: impl Into<String>) -> Fault {
         Fault {
             field: field.into(),
             message: message.into(),
@@ -74,7 +76,7 @@ impl Fault {
         self
     }
 
-    pub(super) fn of(mut self, object: impl Into<String>) -> Fault {
+    pub(crate) fn of(mut self, object: impl Into<String>) -> Fault {
         if self.object.is_empty() {
             self.object = object.into();
         }
@@ -89,7 +91,16 @@ pub(super) struct Place<'a> {
     pub(super) text: &'a str,
 }
 
-impl Place<'_> {
+impl<'a> Place<'a> {
+    /// Where a document stands.
+    pub(super) fn spot(self, document: usize) -> Spot<'a> {
+        Spot {
+            file: self.file,
+            document,
+            item: None,
+        }
+    }
+
     pub(super) fn at(self, fault: Fault, document: usize, line: usize) -> Box<InputError> {
         Box::new(InputError {
             file: self.file.to_owned(),

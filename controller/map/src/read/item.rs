@@ -19,10 +19,11 @@ use crate::buffers::{Buffer, Scalable};
 use crate::catalog::CatalogDocument;
 use crate::overlay::Overlay;
 use crate::pod::PodObject;
+use crate::seen::Key;
 use crate::workload::{ServiceObject, WorkloadObject};
 
 /// An object, mapped as far as it can be alone.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub(crate) enum Item {
     Pod(Box<PodObject>),
     Node(Box<NodeObject>),
@@ -39,8 +40,12 @@ pub(crate) enum Item {
     StorageClass(Box<storage::StorageClass>),
     CsiNode(Box<storage::CSINode>),
     PriorityClass(Box<PriorityClass>),
-    /// A workload, and what a buffer may take of it.
-    Workload(Option<Box<WorkloadObject>>, Box<(ScalableKey, Scalable)>),
+    /// Its kind, a workload, and what a buffer may take of it.
+    Workload(
+        &'static str,
+        Option<Box<WorkloadObject>>,
+        Box<(ScalableKey, Scalable)>,
+    ),
     Job(Box<WorkloadObject>),
     Service(Box<ServiceObject>),
     Buffer(Box<Buffer>),
@@ -55,12 +60,87 @@ pub(crate) enum Item {
     Ignored(String),
 }
 
+impl Item {
+    /// What it is called; none for what has no name that two could share.
+    pub(crate) fn key(&self) -> Option<Key> {
+        let nowhere = || Text::from("");
+        let meta = |kind: &'static str, meta: &ObjectMeta| (kind, nowhere(), crate::text(meta.name.as_ref()));
+        let inside = |kind: &'static str, meta: &ObjectMeta| {
+            let namespace = meta.namespace.as_deref().unwrap_or("default");
+            (kind, namespace.into(), crate::text(meta.name.as_ref()))
+        };
+        Some(match self {
+            Item::Pod(it) => ("Pod", it.pod.key.namespace.clone(), it.pod.key.name.clone()),
+            Item::Node(it) => ("Node", nowhere(), it.name.clone()),
+            Item::Claim(it) => ("NodeClaim", nowhere(), it.name.clone()),
+            Item::Pool(it) => ("NodePool", nowhere(), it.name.clone()),
+            Item::Class(it) => meta("EC2NodeClass", &it.metadata),
+            Item::Overlay(it) => ("NodeOverlay", nowhere(), it.name.clone()),
+            // Namespace and name already.
+            Item::DaemonSet(it) => ("DaemonSet", nowhere(), it.name.clone()),
+            Item::Pdb(it) => ("PodDisruptionBudget", it.namespace.clone(), it.name.clone()),
+            Item::Namespace(it) => meta("Namespace", &it.metadata),
+            Item::VolumeClaim(it) => inside("PersistentVolumeClaim", &it.metadata),
+            Item::Volume(it) => meta("PersistentVolume", &it.metadata),
+            Item::StorageClass(it) => meta("StorageClass", &it.metadata),
+            Item::CsiNode(it) => meta("CSINode", &it.metadata),
+            Item::PriorityClass(it) => meta("PriorityClass", &it.metadata),
+            Item::Workload(kind, _, it) => (*kind, it.0.1.clone(), it.0.2.clone()),
+            Item::Job(it) => ("Job", it.key.1.clone(), it.key.2.clone()),
+            Item::Service(it) => ("Service", it.namespace.clone(), it.name.clone()),
+            Item::Buffer(it) => ("CapacityBuffer", it.namespace.clone(), it.name.clone()),
+            Item::ResourceClaim(it) => inside("ResourceClaim", &it.metadata),
+            Item::ResourceClaimTemplate(it) => inside("ResourceClaimTemplate", &it.metadata),
+            Item::DeviceClass(it) => meta("DeviceClass", &it.metadata),
+            Item::ResourceSlice(it) => meta("ResourceSlice", &it.metadata),
+            Item::DefaultSpread(_) => ("KubeSchedulerConfiguration", nowhere(), nowhere()),
+            Item::Attachment(_) | Item::Catalog(_) | Item::Ignored(_) => return None,
+        })
+    }
+}
+
 /// Kind, namespace and name.
 pub(crate) type ScalableKey = (Text, Text, Text);
 
 /// Reads one object.
 pub(super) fn read(head: &Head, source: &Source<'_>) -> Result<Item, Fault> {
+    version(head).map_err(|fault| fault.of(any_title(head, source)))?;
     dispatch(head, source).map_err(|fault| fault.of(head.kind.as_str()))
+}
+
+/// Whether an object of Karpenter's is of the version that is read: one of an older version has other fields.
+fn version(head: &Head) -> Result<(), Fault> {
+    let (wanted, plural, migrates) = match (head.group.as_str(), head.kind.as_str()) {
+        ("karpenter.sh", "NodePool") => ("v1", "nodepools", true),
+        ("karpenter.k8s.aws", "EC2NodeClass") => ("v1", "ec2nodeclasses", true),
+        ("karpenter.sh", "NodeClaim") => ("v1", "nodeclaims", false),
+        ("karpenter.sh", "NodeOverlay") => ("v1alpha1", "nodeoverlays", false),
+        _ => return Ok(()),
+    };
+    let Head { group, version, .. } = head;
+    if version == wanted {
+        return Ok(());
+    }
+    let convert = match migrates {
+        true => ", or run `joiner migrate`, which converts it",
+        false => "",
+    };
+    let found = format!("{group}/{version}");
+    Err(Fault::new(
+        "apiVersion",
+        format!(
+            "{found:?} found, {group}/{wanted} wanted: ask a cluster that serves it (kubectl get {plural}.{wanted}.{group} -o yaml){convert}"
+        ),
+    ))
+}
+
+/// Kind and name of an object that is not read any further.
+fn any_title(head: &Head, source: &Source<'_>) -> String {
+    let value = source.value().unwrap_or_default();
+    match value["metadata"]["name"].as_str() {
+        Some(name) => format!("{} {name}", head.kind),
+        None => head.kind.clone(),
+    }
 }
 
 fn dispatch(head: &Head, source: &Source<'_>) -> Result<Item, Fault> {
@@ -251,7 +331,7 @@ fn bare_node(object: &k8s::Node) -> NodeObject {
 }
 
 fn scalable(
-    kind: &str,
+    kind: &'static str,
     meta: &ObjectMeta,
     template: Option<k8s::PodTemplateSpec>,
     replicas: Option<i32>,
@@ -266,7 +346,7 @@ fn scalable(
         template: template.unwrap_or_default(),
         replicas: replicas.map_or(1, |count| u32::try_from(count).unwrap_or(0)),
     };
-    Item::Workload(workload.map(Box::new), Box::new((key, scalable)))
+    Item::Workload(kind, workload.map(Box::new), Box::new((key, scalable)))
 }
 
 /// `Kind namespace/name`, for messages.

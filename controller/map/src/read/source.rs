@@ -99,8 +99,10 @@ fn options() -> serde_saphyr::Options {
 
 /// A YAML document as a value.
 pub(super) fn yaml_value(text: &str) -> Result<Value, Fault> {
-    serde_saphyr::from_str_with_options(text, options())
-        .map_err(|error| Fault::syntax(format!("this is no YAML: {error}")))
+    serde_saphyr::from_str_with_options(text, options()).map_err(|error| {
+        let problem = yaml::trouble(&error);
+        Fault::syntax(format!("this is no YAML: {problem} of the document"))
+    })
 }
 
 /// apiVersion and kind of a YAML document in block style, from its lines; none where they are not found so.

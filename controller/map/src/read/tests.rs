@@ -1,4 +1,5 @@
 use joiner_core::snapshot::{PodState, Settings};
+use k8s_openapi::api::resource::v1 as dra;
 use serde_json::json;
 
 use super::read;
@@ -350,4 +351,122 @@ spec: {resourceClaims: [{name: g, resourceClaimTemplateName: one}]}
         parts.snapshot.nodes[0].devices[0].capacity.values().next(),
         Some(&(10 << 30))
     );
+}
+
+/// Whatever is written in place of `STATUS`, what a pod's claim from a template asks for is known.
+#[test]
+fn claims_of_a_pod_alone_have_no_name() {
+    let text = r#"
+apiVersion: resource.k8s.io/v1
+kind: DeviceClass
+metadata: {name: gpu}
+spec: {selectors: [{cel: {expression: device.driver == "gpu.example.com"}}]}
+---
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaimTemplate
+metadata: {name: one}
+spec: {spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu}}]}}}
+---
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaim
+metadata: {name: p-g-1}
+spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu}}]}}
+STATUS
+---
+apiVersion: v1
+kind: Node
+metadata: {name: n}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: p}
+spec: {REFERENCE}
+status: {phase: Pending, resourceClaimStatuses: [{name: g, resourceClaimName: NAME}]}
+"#;
+    let template = "resourceClaims: [{name: g, resourceClaimTemplateName: one}]";
+    let named = "resourceClaims: [{name: g, resourceClaimName: p-g-1}]";
+    let bound = format!("nodeName: n, {template}");
+    let allocation = "allocation: {nodeSelector: {nodeSelectorTerms: [{matchFields: [{key: metadata.name, operator: In, values: [n]}]}]}}";
+    let allocated = format!("status: {{{allocation}}}");
+    let used = "reservedFor: [{resource: pods, name: p, uid: a}, {resource: pods, name: q, uid: b}]";
+    let used = format!("status: {{{allocation}, {used}}}");
+    for (case, status, reference, name, want) in [
+        ("not known yet", "", template, "p-g-2", ("", false)),
+        ("made", "", template, "p-g-1", ("", false)),
+        ("about to be bound", &*allocated, template, "p-g-1", ("", true)),
+        ("it may move", &*allocated, &*bound, "p-g-1", ("", false)),
+        ("it shares and has to stay", &*used, &*bound, "p-g-1", ("", true)),
+        ("named", "", named, "other", ("default/p-g-1", false)),
+    ] {
+        let text = text
+            .replace("STATUS", status)
+            .replace("REFERENCE", reference)
+            .replace("NAME", name);
+        let snapshot = parts(&[&text]).snapshot;
+        let on_node = snapshot.nodes.iter().flat_map(|node| &node.pods);
+        let pod = on_node.chain(&snapshot.pending).next().expect("a pod");
+        let claim = &pod.placement.devices[0];
+        assert_eq!((&*claim.name, claim.allocated.is_some()), want, "{case}");
+        assert_eq!(claim.requests.len(), 1, "{case}");
+    }
+}
+
+/// Of a pool the newest generation counts, and a driver has published when all of its slices are there.
+#[test]
+fn slices_of_older_generations_do_not_count() {
+    let slice = |name: &str, generation: u32, count: u32, device: &str| dra::ResourceSlice {
+        metadata: k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta {
+            name: Some(name.to_owned()),
+            ..Default::default()
+        },
+        spec: serde_json::from_value(serde_json::json!({
+            "driver": "gpu.example.com", "nodeName": "n", "devices": [{"name": device}],
+            "pool": {"name": "n", "generation": generation, "resourceSliceCount": count},
+        }))
+        .unwrap(),
+    };
+    for (case, slices, devices, complete) in [
+        ("none", vec![], "", false),
+        ("one of one", vec![slice("a", 1, 1, "g0")], "g0", true),
+        ("one of two", vec![slice("a", 1, 2, "g0")], "g0", false),
+        (
+            "two of two",
+            vec![slice("a", 1, 2, "g0"), slice("b", 1, 2, "g1")],
+            "g0 g1",
+            true,
+        ),
+        (
+            "the next has begun",
+            vec![slice("a", 1, 2, "g0"), slice("b", 2, 2, "g1")],
+            "g1",
+            false,
+        ),
+    ] {
+        let mut objects = crate::DeviceObjects::default();
+        slices.into_iter().for_each(|slice| objects.slice(slice));
+        let found = objects.by_node().remove("n").unwrap_or_default();
+        let names: Vec<&str> = found.iter().map(|device| &*device.name).collect();
+        assert_eq!(names.join(" "), devices, "{case}");
+        assert_eq!(objects.drivers_by_node().contains_key("n"), complete, "{case}");
+    }
+}
+
+#[test]
+fn types_of_a_document_have_devices() {
+    let document = |devices: &str| {
+        format!(
+            "apiVersion: joiner.dev/v1alpha1\nkind: InstanceTypeCatalog\ninstanceTypes:\n- name: a\n  devices: [{devices}]\n"
+        )
+    };
+    let gpu = "{driver: gpu.example.com, name: g0, attributes: {cores: {int: 8}, other.example.com/model: {string: x}}, \
+               capacity: {memory: {value: 10Gi}}}";
+    let catalog = parts(&[&document(gpu)]).catalog.expect("a document");
+    let catalogue = catalog.catalogue(std::iter::once(&"default".into()));
+    let device = &catalogue.types("default")[0].devices[0];
+    assert_eq!((&*device.driver, &*device.name), ("gpu.example.com", "g0"));
+    let attributes: Vec<&str> = device.attributes.keys().map(|name| &**name).collect();
+    assert_eq!(attributes, ["gpu.example.com/cores", "other.example.com/model"]);
+    assert_eq!(device.capacity.get("gpu.example.com/memory"), Some(&(10 << 30)));
+    let got = error(&document(&format!("{gpu}, {gpu}")));
+    assert!(got.contains("instanceTypes[0].devices[1].name"), "{got}");
 }

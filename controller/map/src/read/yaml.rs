@@ -1,4 +1,12 @@
-//! Cuts a text into its YAML documents.
+//! Cuts a text into its YAML documents, and says in one line what is wrong with one.
+
+use serde_saphyr::{Error, SnippetMode, render_options};
+
+/// What is wrong with a YAML text, in one line with its place in the text. The parser's own words begin with `error:` and show the
+/// lines around, which makes no sense within a message.
+pub fn trouble(error: &Error) -> String {
+    error.render_with_options(render_options! { snippets: SnippetMode::Off })
+}
 
 /// One document: where it starts, and its text without the marks between documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,7 +59,7 @@ pub(super) fn plain_member<'a>(text: &'a str, key: &str) -> Option<&'a str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{documents, plain_member};
+    use super::{documents, plain_member, trouble};
 
     #[test]
     fn documents_are_cut_at_their_marks() {
@@ -68,6 +76,16 @@ mod tests {
                 (11, "{c: 1}"),
                 (12, "---not: a mark")
             ]
+        );
+    }
+
+    #[test]
+    fn what_is_wrong_is_one_line_with_its_place() {
+        let error = serde_saphyr::from_str::<serde_json::Value>("a: 1\nb: [\n").expect_err("no end");
+        let said = trouble(&error);
+        assert!(
+            !said.contains('\n') && !said.starts_with("error") && said.contains("line "),
+            "{said}"
         );
     }
 

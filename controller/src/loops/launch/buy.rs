@@ -36,7 +36,7 @@ enum Next {
     GiveUp(Why),
     /// Something that may pass.
     Later(LaunchError),
-    /// The types are being read.
+    /// The types are being read, or the placement group is.
     NotKnown,
 }
 
@@ -87,9 +87,13 @@ async fn attempt(act: &Act, entries: &[ClaimEntry], first: &ClaimEntry, now: Tim
         ));
     };
     let resolved = match NodeClass::try_from(&*class) {
-        Ok(resolved) => resolved,
+        Ok(resolved) => act.cloud.complete(resolved),
         Err(missing) => return Next::GiveUp(Why::NodeClassNotReady(missing.to_string())),
     };
+    // Another instance than the class asks for would be worse than one that comes a moment later.
+    if class.spec.placement_group_selector.is_some() && resolved.placement_group.is_none() {
+        return Next::NotKnown;
+    }
     let Some(types) = act.cloud.types_for(&act.index, claim.pool(), &class, now) else {
         return Next::NotKnown;
     };
@@ -149,6 +153,9 @@ async fn note(
         };
         let seconds = act.stages.fleet_answered(&entry.claim.name);
         let got = Got::from(bought);
+        if let Some(id) = &got.reservation {
+            act.cloud.reserved.took(id);
+        }
         let price = choice
             .choices
             .iter()

@@ -40,7 +40,13 @@ pub(super) fn look(act: &Act, entry: &ClaimEntry, pool: Option<&PoolEntry>, now:
         image: entry.machine.image.clone(),
         ..described.unwrap_or_default()
     };
-    let class = class.as_deref().map(map::drift::class);
+    let class = class.as_deref().map(|class| {
+        let mut facts = map::drift::class(class);
+        if let Some(group) = act.cloud.placement_group(class) {
+            facts.placement_group = Some(group.as_str().into());
+        }
+        facts
+    });
     let types = types.as_deref().unwrap_or_default();
     match drift_of(claim, &machine, &pool.pool, class.as_ref(), types, now) {
         Some(drift) => Drifted::Yes(drift),

@@ -3,7 +3,9 @@
 use jiff::Timestamp;
 use joiner_api::conditions::{Observation, set, set_ready};
 use joiner_api::labels::conditions as kinds;
-use joiner_api::{Ami, EC2NodeClass, EC2NodeClassStatus, SecurityGroup, Subnet};
+use joiner_api::{
+    Ami, CapacityReservationSelectorTerm, EC2NodeClass, EC2NodeClassStatus, SecurityGroup, Subnet,
+};
 use joiner_aws::selectors::{self, Matches};
 use joiner_aws::{Error, profiles, tags};
 
@@ -21,11 +23,18 @@ pub(super) async fn status(
     let aws = &act.cloud.aws;
     let spec = &class.spec;
     let mut status = class.status.clone().unwrap_or_default();
-    let (subnets, groups, images, profile) = tokio::join!(
+    // With the gate off no reservation is looked for, as in Karpenter.
+    let terms: &[CapacityReservationSelectorTerm] = match act.cloud.uses_reservations() {
+        true => &spec.capacity_reservation_selector_terms,
+        false => &[],
+    };
+    let (subnets, groups, images, profile, reservations, placement_group) = tokio::join!(
         selectors::subnets(aws, &spec.subnet_selector_terms),
         selectors::security_groups(aws, &spec.security_group_selector_terms),
         selectors::images(aws, spec, &act.cloud.cluster.version, now),
         profile(act, class),
+        selectors::reservations(aws, terms, now),
+        placement_group(act, class),
     );
     let mut said = Vec::new();
     if let Some(found) = looked_up(kinds::SUBNETS_READY, "SubnetsNotFound", subnets, &mut said)? {
@@ -54,9 +63,22 @@ pub(super) async fn status(
             error,
         )?),
     }
-    // Neither is looked up yet, and a class that asks for none is ready in that respect.
-    said.push(Observation::holds(kinds::CAPACITY_RESERVATIONS_READY));
-    said.push(Observation::holds(kinds::PLACEMENT_GROUP_READY));
+    match reservations {
+        Ok(matches) => {
+            if act.cloud.reserved.count(&matches.found) {
+                act.index.changes.provision.ring_plain();
+            }
+            status.capacity_reservations = matches.found.iter().map(|it| it.status(now)).collect();
+            // Reserved capacity is a saving and no need: that there is none leaves the class ready.
+            said.push(Observation::holds(kinds::CAPACITY_RESERVATIONS_READY));
+        }
+        Err(error) => said.push(refused(
+            kinds::CAPACITY_RESERVATIONS_READY,
+            "LookupFailed",
+            error,
+        )?),
+    }
+    said.push(placement_group?);
     let generation = class.metadata.generation.unwrap_or_default();
     for observation in &said {
         set(&mut status.conditions, observation, generation, now);
@@ -66,6 +88,35 @@ pub(super) async fn status(
     }
     set_ready(&mut status.conditions, kinds::EC2_NODE_CLASS, generation, now);
     Ok(status)
+}
+
+/// Looks up the placement group that the class names, for its launches, and says whether it is there.
+async fn placement_group(act: &Act, class: &EC2NodeClass) -> Result<Observation, Failed> {
+    const KIND: &str = kinds::PLACEMENT_GROUP_READY;
+    let name = class.metadata.name.as_deref().unwrap_or_default();
+    let Some(selector) = &class.spec.placement_group_selector else {
+        act.cloud.note_placement_group(name, None);
+        return Ok(Observation::holds(KIND));
+    };
+    let named = selector
+        .id
+        .as_deref()
+        .or(selector.name.as_deref())
+        .unwrap_or_default();
+    match selectors::placement_group(&act.cloud.aws, selector).await {
+        Ok(Some(group)) if group.is_usable() => {
+            act.cloud.note_placement_group(name, Some(group.id));
+            Ok(Observation::holds(KIND))
+        }
+        Ok(found) => {
+            act.cloud.note_placement_group(name, None);
+            let state = found.map_or("is not there".to_owned(), |group| format!("is {}", group.state));
+            let message =
+                format!("placement group {named} {state}: make it, or correct placementGroupSelector");
+            Ok(Observation::fails(KIND, "PlacementGroupNotFound", message))
+        }
+        Err(error) => refused(KIND, "PlacementGroupResolutionFailed", error),
+    }
 }
 
 /// Notes whether a selector found something; returns what it found, or nothing where AWS did not let us look.

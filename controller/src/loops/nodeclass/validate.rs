@@ -111,6 +111,7 @@ pub(super) async fn validation(
     let Ok(resolved) = NodeClass::try_from(&resolved) else {
         return waiting(AWAITING);
     };
+    let resolved = act.cloud.complete(resolved);
     let pools = act.index.pool_entries();
     let pools = pools
         .iter()

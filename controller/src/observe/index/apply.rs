@@ -24,7 +24,7 @@ use super::{Index, State};
 impl Index {
     /// A pod was made or has changed. Returns how long it took from its making to running, when it has just begun to run.
     pub(crate) fn pod(&self, object: &k8s::Pod, now: Timestamp) -> Option<Duration> {
-        let mut entry = PodEntry::new(object, now);
+        let mut entry = PodEntry::new(object, self.wanted, now);
         let key = entry.pod.key.clone();
         if entry.pod.state == PodState::Done {
             self.pod_gone(&key, version(object), now);
@@ -110,6 +110,8 @@ impl Index {
         let entry = NodeEntry::of(object);
         let (name, provider) = (entry.node.name.clone(), entry.node.provider_id.clone());
         let leaving = entry.node.deletion.is_some();
+        // Of what a node publishes its type is not known before.
+        state.around.devices.unseen |= state.nodes.get(&name).is_none();
         if state.nodes.apply(name.clone(), version(object), entry) {
             let ours = self.ring_for_provider(&state, provider.as_ref());
             // Without a claim the node itself has to be let go.
@@ -380,7 +382,7 @@ impl Index {
     }
 
     /// A pod or a volume of a node has changed.
-    fn ring_for_node(&self, state: &State, node: &Text) {
+    pub(super) fn ring_for_node(&self, state: &State, node: &Text) {
         let provider = state
             .nodes
             .get(node)

@@ -1,6 +1,6 @@
-//! The objects around pods: namespaces, volume claims, volumes, storage classes, CSI nodes, and, where cluster-wide spread
-//! constraints are set, workloads and services. Pods that ask about them are looked up anew when one has changed and a snapshot is
-//! wanted, and not for each change.
+//! The objects around pods: namespaces, volume claims, volumes, storage classes, CSI nodes, where cluster-wide spread constraints
+//! are set workloads and services, and where somebody looks at devices those and claims of them. Pods that ask about them are
+//! looked up anew when one has changed and a snapshot is wanted, and not for each change.
 
 use std::collections::BTreeMap;
 
@@ -13,6 +13,7 @@ use kube::{Resource, ResourceExt as _};
 use super::super::entry::{Workloads, path, version};
 use super::super::map::{self, ServiceObject, Surroundings, WorkloadObject, attach_limits};
 use super::super::store::Store;
+use super::devices::Devices;
 use super::list::Kind;
 use super::{Index, State};
 
@@ -27,6 +28,7 @@ pub(super) struct Around {
     replica_sets: Store<Text, WorkloadObject>,
     stateful_sets: Store<Text, WorkloadObject>,
     services: Store<Text, ServiceObject>,
+    pub(super) devices: Devices,
     /// The same, as pods ask for it.
     surroundings: Surroundings,
     /// Whether something has changed since pods were looked up.
@@ -44,7 +46,7 @@ impl Around {
             Kind::ReplicaSet => self.replica_sets.begin(),
             Kind::StatefulSet => self.stateful_sets.begin(),
             Kind::Service => self.services.begin(),
-            _ => {}
+            _ => self.devices.begin(kind),
         }
     }
 
@@ -58,7 +60,7 @@ impl Around {
             Kind::ReplicaSet => drop(self.replica_sets.finish()),
             Kind::StatefulSet => drop(self.stateful_sets.finish()),
             Kind::Service => drop(self.services.finish()),
-            _ => {}
+            _ => self.devices.finish(kind),
         }
         self.stale = true;
     }
@@ -99,6 +101,7 @@ impl Around {
         let sets = self.replica_sets.values().chain(self.stateful_sets.values());
         sets.for_each(|it| all.workload(it.clone()));
         self.services.values().for_each(|it| all.service(it.clone()));
+        all.devices = self.devices.renew();
         self.surroundings = all;
         true
     }
@@ -112,6 +115,7 @@ impl State {
             let open = self.pods.values_mut().filter(|entry| entry.unresolved.is_some());
             open.for_each(|entry| entry.resolve(surroundings, workloads));
         }
+        self.learn_devices();
     }
 }
 
@@ -200,7 +204,7 @@ impl Index {
         self.around(|around| around.services.delete(key, version).is_some());
     }
 
-    fn around(&self, change: impl FnOnce(&mut Around) -> bool) {
+    pub(super) fn around(&self, change: impl FnOnce(&mut Around) -> bool) {
         let mut state = self.state();
         if change(&mut state.around) {
             state.around.stale = true;
@@ -215,7 +219,7 @@ fn set_in<V: PartialEq>(store: &mut Store<Text, V>, key: Text, version: u64, val
 }
 
 /// The object without the record of who wrote what.
-fn bare<K: Resource + Clone>(object: &K) -> K {
+pub(super) fn bare<K: Resource + Clone>(object: &K) -> K {
     let mut object = object.clone();
     object.managed_fields_mut().clear();
     object

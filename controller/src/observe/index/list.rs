@@ -29,6 +29,10 @@ pub(crate) enum Kind {
     Buffer,
     Deployment,
     PodTemplate,
+    ResourceClaim,
+    ResourceClaimTemplate,
+    DeviceClass,
+    ResourceSlice,
 }
 
 impl Index {
@@ -61,7 +65,11 @@ impl Index {
             | Kind::Volume
             | Kind::StorageClass
             | Kind::CsiNode
-            | Kind::Service => state.around.begin(kind),
+            | Kind::Service
+            | Kind::ResourceClaim
+            | Kind::ResourceClaimTemplate
+            | Kind::DeviceClass
+            | Kind::ResourceSlice => state.around.begin(kind),
         }
     }
 
@@ -106,7 +114,11 @@ impl Index {
             | Kind::Volume
             | Kind::StorageClass
             | Kind::CsiNode
-            | Kind::Service => state.around.finish(kind),
+            | Kind::Service
+            | Kind::ResourceClaim
+            | Kind::ResourceClaimTemplate
+            | Kind::DeviceClass
+            | Kind::ResourceSlice => state.around.finish(kind),
         }
         drop(state);
         self.changes.provision.ring_plain();

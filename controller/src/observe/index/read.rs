@@ -48,6 +48,7 @@ impl Index {
     pub(crate) fn unsynced(&self) -> Vec<&'static str> {
         let state = self.state();
         let workloads = !self.wanted.services || state.around.knows_workloads();
+        let devices = !self.wanted.devices || state.around.devices.synced();
         [
             ("pods", state.pods.synced()),
             ("nodes", state.nodes.synced()),
@@ -60,6 +61,7 @@ impl Index {
             ("namespaces, volumes and CSI nodes", state.around.synced()),
             ("nodeoverlays", !self.wanted.overlays || state.overlays.synced()),
             ("workloads and services", workloads),
+            ("devices and claims of them", devices),
         ]
         .into_iter()
         .filter(|(_, synced)| !synced)
@@ -212,6 +214,7 @@ impl State {
         for place in &mut places {
             if let Some(node) = &place.object {
                 place.attach_limits = self.around.attach_limits(&node.name);
+                place.devices = self.around.devices.of_node(&node.name);
             }
         }
         places

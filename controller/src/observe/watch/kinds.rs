@@ -8,6 +8,7 @@ use k8s_openapi::api::core::v1::{
     Namespace, Node, PersistentVolume, PersistentVolumeClaim, Pod, PodTemplate, ResourceQuota, Service,
 };
 use k8s_openapi::api::policy::v1::PodDisruptionBudget;
+use k8s_openapi::api::resource::v1::{DeviceClass, ResourceClaim, ResourceClaimTemplate, ResourceSlice};
 use k8s_openapi::api::storage::v1::{CSINode, StorageClass, VolumeAttachment};
 use kube::runtime::watcher;
 
@@ -72,4 +73,8 @@ watched! {
     Service as Service: service, service_gone;
     Deployment as Deployment: deployment, deployment_gone;
     PodTemplate as PodTemplate: pod_template, pod_template_gone;
+    ResourceClaim as ResourceClaim: resource_claim, resource_claim_gone;
+    ResourceClaimTemplate as ResourceClaimTemplate: resource_claim_template, resource_claim_template_gone;
+    DeviceClass as DeviceClass: device_class, device_class_gone;
+    ResourceSlice as ResourceSlice: resource_slice, resource_slice_gone;
 }

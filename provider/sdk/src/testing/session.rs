@@ -1,11 +1,15 @@
 //! The life of one object under a core.
 
+mod stored;
+
 use std::sync::Arc;
 
 use serde_json::Value as Json;
 use tfplugin_proto::tfplugin6 as proto;
 use tfplugin_proto::tfplugin6::provider_server::Provider as Calls;
 use tonic::Request;
+
+pub use stored::Stored;
 
 use super::config::value_from_json;
 use super::core::{answered, capabilities};
@@ -213,29 +217,23 @@ impl<P: Provider> Session<P> {
         if self.state.is_null() {
             return Ok(Diagnostics::new());
         }
-        let request = proto::upgrade_resource_state::Request {
-            type_name: self.type_name.clone(),
-            version: self
-                .service
-                .resource_schema(&self.type_name)
-                .map_or(0, |schema| schema.version),
-            raw_state: Some(proto::RawState {
-                json: state_json(&self.state, &self.ty).into_bytes(),
-                ..Default::default()
-            }),
+        let raw = proto::RawState {
+            json: state_json(&self.state, &self.ty).into_bytes(),
+            ..Default::default()
         };
-        let upgraded = answered(self.service.upgrade_resource_state(Request::new(request)).await)?;
-        outcome(&upgraded.diagnostics)?;
-        let stored = self.value(upgraded.upgraded_state.as_ref(), "Invalid resource state upgrade")?;
-        if stored != self.state {
+        if self.upgraded(self.schema()?.version, raw).await? != self.state {
             return Err(Failure::broken(
                 "Invalid resource state upgrade",
                 "the state came back changed",
             ));
         }
+        self.read().await
+    }
+
+    async fn read(&mut self) -> Result<Diagnostics, Failure> {
         let request = proto::read_resource::Request {
             type_name: self.type_name.clone(),
-            current_state: upgraded.upgraded_state,
+            current_state: self.message(&self.state)?,
             private: self.private.clone(),
             provider_meta: None,
             client_capabilities: Some(capabilities()),
@@ -361,11 +359,14 @@ impl<P: Provider> Session<P> {
         if self.tainted && !self.state.is_null() {
             planned.action = Action::Replace;
         } else if planned.action == Action::Update && !planned.replace.is_empty() {
-            let replace = std::mem::take(&mut planned.replace);
+            let anew = self.plan_once(&Value::Null, config).await?;
+            // A core tells what it heard in either plan.
+            planned.warnings.append(anew.warnings);
             planned = Planned {
                 action: Action::Replace,
-                replace,
-                ..self.plan_once(&Value::Null, config).await?
+                replace: planned.replace,
+                warnings: planned.warnings,
+                ..anew
             };
         }
         Ok(planned)

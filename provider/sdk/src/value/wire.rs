@@ -4,6 +4,8 @@ mod json;
 mod msgpack;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod vectors;
 
 pub use json::{from_json, from_json_bytes};
 pub use msgpack::{decode, encode};

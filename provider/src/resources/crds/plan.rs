@@ -35,8 +35,17 @@ pub(super) async fn plan(
             planned.cluster_uid = Field::Unknown;
         }
     }
-    planned.version = OURS.into();
-    planned.names = Field::Known(names());
+    let (version, names) = (OURS.into(), Field::Known(names()));
+    let as_it_was = request.prior.as_ref().is_some_and(|prior| {
+        prior.version == version && prior.names == names && !planned.cluster_uid.is_unknown()
+    });
+    if let Configured::Ready(data) = ctx.provider()
+        && !as_it_was
+    {
+        data.found.will_bring_definitions();
+    }
+    planned.version = version;
+    planned.names = names;
     Ok(())
 }
 

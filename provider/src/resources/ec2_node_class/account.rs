@@ -3,6 +3,7 @@
 //! Only where credentials are at hand and the cluster is known: while it is still to be made, so are its network and its roles. What the
 //! account does not tell, for want of permission or in time, is no finding.
 
+use super::reserved;
 use crate::feasible::{Finding, Weight};
 use crate::objects::Foreseen;
 use crate::provider::{Joiner, Part};
@@ -32,13 +33,15 @@ pub(super) async fn check(data: &Joiner, object: &Foreseen) -> Vec<Finding> {
         return Vec::new();
     };
     let ask = async {
-        let (subnets, groups, images, role) = futures::join!(
+        let (subnets, groups, images, role, reservations, group) = futures::join!(
             check_subnets(data, aws, &class, object),
             check_groups(aws, &class, object),
             check_images(data, aws, &class, object),
             check_role(aws, &class, object),
+            reserved::check_reservations(data, aws, &class, object),
+            reserved::check_group(aws, &class, object),
         );
-        [subnets, groups, images, role]
+        [subnets, groups, images, role, reservations, group]
     };
     let answers = match tokio::time::timeout(PATIENCE, ask).await {
         Ok(answers) => answers,
@@ -56,10 +59,11 @@ pub(super) async fn check(data: &Joiner, object: &Foreseen) -> Vec<Finding> {
             }
         }
     }
+    found.extend(reserved::without_subnet(data, &class));
     found
 }
 
-fn at(field: &str) -> JsonPath {
+pub(super) fn at(field: &str) -> JsonPath {
     JsonPath(vec![
         Segment::Field("spec".to_owned()),
         Segment::Field(field.to_owned()),
@@ -72,7 +76,7 @@ fn term(list: &str, index: usize) -> JsonPath {
     path
 }
 
-fn finding(path: JsonPath, weight: Weight, summary: &'static str, detail: String) -> Finding {
+pub(super) fn finding(path: JsonPath, weight: Weight, summary: &'static str, detail: String) -> Finding {
     Finding {
         path,
         weight,
@@ -81,7 +85,7 @@ fn finding(path: JsonPath, weight: Weight, summary: &'static str, detail: String
     }
 }
 
-fn unmatched<T>(matches: &Matches<T>) -> Vec<Finding> {
+pub(super) fn unmatched<T>(matches: &Matches<T>) -> Vec<Finding> {
     matches
         .unmatched
         .iter()

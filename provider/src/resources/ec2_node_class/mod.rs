@@ -8,6 +8,7 @@ mod import;
 mod kubelet;
 mod plan;
 mod read;
+mod reserved;
 mod schema;
 mod selectors;
 mod validate;

@@ -166,6 +166,8 @@ async fn a_plan_needs_neither_cluster_nor_helm() {
     let mut release = world.session();
     let unknown = config(|config| config["values"] = json!({ "replicas": UNKNOWN, "role": UNKNOWN }));
     assert_eq!(action(&mut release, unknown).await, Action::Create);
+    let of_a_registry = config(|config| config["chart"] = json!("oci://registry.invalid/charts/r"));
+    assert_eq!(action(&mut world.session(), of_a_registry).await, Action::Create);
     assert_eq!((world.api.calls().len(), world.helm.verbs().len()), (before, 0));
 }
 
@@ -461,4 +463,33 @@ async fn the_controller_outlives_its_nodes() {
         .await
         .expect("applied");
     orphaning.destroy().await.expect("destroyed");
+}
+
+#[tokio::test]
+async fn values_that_the_chart_refuses_are_told_in_the_plan() {
+    const SAID: &str =
+        "execution error at (joiner/templates/deployment.yaml:1:1): settings.clusterName is empty: set it";
+    let world = World::new().await;
+    world.helm.refuse_values(Some(SAID));
+    let mut release = world.session();
+    let failure = release.plan(config(|_| {})).await.expect_err("refused");
+    assert_eq!(failure.diagnostics().paths(), ["values"]);
+    let told = words(&failure);
+    assert!(
+        told.contains("rendered with them: settings.clusterName is empty: set it"),
+        "{told}"
+    );
+    let unknown = config(|config| config["values"] = json!({ "replicas": UNKNOWN }));
+    release
+        .plan(unknown)
+        .await
+        .expect("what is not known is left to the apply");
+    world.helm.refuse_values(None);
+    release.apply(config(|_| {})).await.expect("installed");
+    world.helm.refuse_values(Some(SAID));
+    assert_eq!(
+        action(&mut release, config(|_| {})).await,
+        Action::NoOp,
+        "what does not change is not rendered"
+    );
 }

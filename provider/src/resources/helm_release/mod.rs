@@ -11,6 +11,7 @@ mod plan;
 mod read;
 mod schema;
 mod steps;
+mod trial;
 mod uninstall;
 mod validate;
 

@@ -3,6 +3,7 @@
 
 use super::identity::ReleaseIdentity;
 use super::schema::HelmRelease;
+use super::trial;
 use super::validate::source;
 use crate::cluster::Kind;
 use crate::helm::Storage;
@@ -33,7 +34,7 @@ pub(super) async fn plan(
         planned.chart_name = name(planned);
         planned.chart_version = version(planned);
         planned.drift = Field::Known(BTreeMap::new());
-        return check_helm(ctx);
+        return try_out(ctx, request, planned).await;
     };
     let drifted = prior.drift.known().is_some_and(|drift| !drift.is_empty());
     let unfinished = prior.status.as_str() != Some("deployed");
@@ -58,7 +59,22 @@ pub(super) async fn plan(
     {
         ctx.report(other_chart_name(prior, old, new));
     }
-    check_helm(ctx)
+    try_out(ctx, request, planned).await
+}
+
+/// A change needs Helm, and values that the chart takes; and it brings the chart's definitions.
+async fn try_out(
+    ctx: &Context<Joiner>,
+    request: &PlanRequest<HelmRelease>,
+    planned: &HelmRelease,
+) -> Result<(), Diagnostics> {
+    if let Configured::Ready(data) = ctx.provider()
+        && planned.install_crds.known() != Some(&false)
+    {
+        data.found.will_bring_definitions();
+    }
+    check_helm(ctx)?;
+    trial::check(ctx, &request.config, planned).await
 }
 
 /// As after the import of a release whose chart nobody has named yet: without `chart` it is the controller's.

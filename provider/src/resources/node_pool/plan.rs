@@ -1,7 +1,7 @@
 //! Planning a NodePool.
 
 use super::schema::NodePool;
-use super::zones;
+use super::{quotas, reservations, zones};
 use crate::feasible;
 use crate::objects::{self, Foreseen, ObjectIdentity, told};
 use crate::provider::{Checks, Joiner, Level, known_region};
@@ -20,33 +20,36 @@ pub(super) async fn plan(
         plan.require_replace("replicas");
     }
     if plan.changed || request.prior.is_none() {
-        foresee(ctx, &plan.planned)?;
+        foresee(ctx, &plan.planned).await?;
     }
     objects::plan(ctx, request, plan).await
 }
 
 /// Tells what of the pool can never work.
-fn foresee(ctx: &Context<Joiner>, planned: &NodePool) -> Result<(), Diagnostics> {
-    let level = Checks::in_context(ctx).catalogue;
-    if level == Level::Off {
-        return Ok(());
-    }
+async fn foresee(ctx: &Context<Joiner>, planned: &NodePool) -> Result<(), Diagnostics> {
+    let Checks {
+        catalogue, account, ..
+    } = Checks::in_context(ctx);
     let object = Foreseen::of(planned)?;
     let region = known_region(ctx);
     let class = |name: &str| match ctx.provider() {
         Configured::Ready(data) => data.class(name),
         _ => None,
     };
-    let findings = feasible::pool(
-        &object.json,
-        &|path| object.is_unknown(path),
-        region.as_str(),
-        &class,
-    );
-    let mut found = told::<NodePool>(findings, level);
-    if let Configured::Ready(data) = ctx.provider() {
-        let level = data.checks.account;
-        found.append(told::<NodePool>(zones::check(data, &object), level));
+    let mut found = Diagnostics::new();
+    if catalogue != Level::Off {
+        let unknown = |path: &[&str]| object.is_unknown(path);
+        let findings = feasible::pool(&object.json, &unknown, region.as_str(), &class);
+        found.append(told::<NodePool>(findings, catalogue));
+    }
+    if account != Level::Off
+        && let Configured::Ready(data) = ctx.provider()
+    {
+        let mut findings = zones::check(data, &object);
+        findings.extend(reservations::check(data, &object));
+        let buyable = feasible::buyable(&object.json, region.as_str(), &class);
+        findings.extend(quotas::check(data, &object, &buyable).await);
+        found.append(told::<NodePool>(findings, account));
     }
     if found.has_errors() {
         return Err(found);

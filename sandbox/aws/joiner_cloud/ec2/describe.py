@@ -78,7 +78,7 @@ def describe_one(i: Instance) -> dict[str, Any]:
         "SecurityGroups": i.groups if held else [], "ProductCodes": [], "PlatformDetails": "Linux/UNIX",
         "UsageOperation": "RunInstances", "UsageOperationUpdateTime": i.launched, "BootMode": "uefi-preferred",
         "CurrentInstanceBootMode": "uefi", "KeyName": i.key_name, "InstanceLifecycle": i.lifecycle,
-        "SpotInstanceRequestId": i.spot_request_id,
+        "SpotInstanceRequestId": i.spot_request_id, "CapacityReservationId": i.capacity_reservation_id,
         "MetadataOptions": {
             "State": "applied", "HttpTokens": "optional", "HttpPutResponseHopLimit": 1, "HttpEndpoint": "enabled",
             "HttpProtocolIpv6": "disabled", "InstanceMetadataTags": "disabled", **i.metadata,

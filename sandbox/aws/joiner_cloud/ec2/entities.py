@@ -88,6 +88,7 @@ class Instance:
     transition_reason: str = ""
     state_reason: tuple[str, str] | None = None
     terminated: float | None = None
+    capacity_reservation_id: str | None = None
     seq: int = 0
     xml: str | None = None
 
@@ -116,6 +117,31 @@ class Fleet:
     errors: list[dict[str, Any]]
     tags: dict[str, str]
     state: str = "active"
+
+
+@dataclasses.dataclass(slots=True)
+class CapacityReservation:
+    id: str
+    owner: str
+    type: str
+    platform: str
+    zone: str
+    tenancy: str
+    total: int
+    criteria: str  # open or targeted
+    end: float | None
+    created: float
+    tags: dict[str, str]
+    state: str = "active"
+
+
+@dataclasses.dataclass(slots=True)
+class PlacementGroup:
+    id: str
+    name: str
+    strategy: str
+    partitions: int | None
+    tags: dict[str, str]
 
 
 @dataclasses.dataclass(slots=True)

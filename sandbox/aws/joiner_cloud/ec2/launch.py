@@ -16,6 +16,7 @@ from ..world import World
 from .devices import volumes_of
 from .entities import Instance, Interface, SpotRequest
 from .plan import Plan
+from .reservations import take
 from .store import new_id
 from .tagspec import tags_for
 
@@ -63,6 +64,7 @@ def launch(
 ) -> list[Instance]:
     """Creates ``count`` instances; all of them or, when addresses run out, none."""
     made: list[Instance] = []
+    reserved = take(world, plan, count)
     try:
         for index in range(count):
             made.append(_one(world, plan, region, reservation_id, first_index + index))
@@ -72,6 +74,7 @@ def launch(
         raise
     now = time.time()
     for instance in made:
+        instance.capacity_reservation_id = reserved
         world.ec2.touch(instance)
         world.state_changed(instance, "pending")
         world.ec2.later(now + world.settings.pending_seconds, instance.id, "running")
@@ -105,7 +108,7 @@ def _one(world: World, plan: Plan, region: str, reservation_id: str, index: int)
         user_data=data.get("UserData") or "", launched=now, lifecycle=plan.lifecycle,
         spot_request_id=spot_request.id if spot_request else None, volumes=volumes, interfaces=interfaces,
         metadata=data.get("MetadataOptions") or {}, monitoring=bool((data.get("Monitoring") or {}).get("Enabled")),
-        placement=dict(data.get("Placement") or {}), launch_index=index, client_token=plan.client_token,
+        placement=dict(plan.placement), launch_index=index, client_token=plan.client_token,
         fleet_id=plan.fleet_id, template=plan.template,
         extras={k: data[k] for k in EXTRAS if data.get(k) is not None}, tags=_instance_tags(plan, specs),
     )  # fmt: skip

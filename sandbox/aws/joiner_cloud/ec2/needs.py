@@ -15,12 +15,14 @@ from ..needs import Need, pass_role, request_tags, resource_tags
 from ..policy import Context
 from ..world import World
 from .instances import run_data
+from .reservations import target
 from .tagspec import tag_dict, tags_for
 from .templates import find, version_of
 
 KINDS = {
     "i": "instance", "vol": "volume", "eni": "network-interface", "lt": "launch-template", "ami": "image", "fleet": "fleet",
     "sir": "spot-instances-request", "subnet": "subnet", "sg": "security-group", "vpc": "vpc", "snap": "snapshot",
+    "cr": "capacity-reservation", "pg": "placement-group",
 }  # fmt: skip
 ONE_TEMPLATE = (
     "DeleteLaunchTemplate", "CreateLaunchTemplateVersion", "ModifyLaunchTemplate", "DeleteLaunchTemplateVersions",
@@ -135,6 +137,8 @@ def _launch(
             used[data["ImageId"]] = None
         interfaces = data.get("NetworkInterfaces") or []
         for identity in [
+            target(data),
+            (data.get("Placement") or {}).get("GroupId"),
             data.get("SubnetId"),
             *(data.get("SecurityGroupIds") or []),
             *(n.get("SubnetId") for n in interfaces),

@@ -17,6 +17,8 @@ from ..errors import AwsError, missing
 from ..world import World
 from .devices import volumes_of
 from .entities import Image
+from .groups import placed
+from .reservations import check as check_reservation
 
 USER_DATA_LIMIT = 16384
 
@@ -32,6 +34,7 @@ class Plan:
     zone: str = ""
     image: Image | None = None
     groups: list[dict[str, str]] = dataclasses.field(default_factory=list)
+    placement: dict[str, Any] = dataclasses.field(default_factory=dict)
     profile: Any = None
     template: dict[str, str] | None = None
     max_price: str | None = None
@@ -106,6 +109,8 @@ class Planner:
                 "InvalidParameterCombination",
                 "Network interfaces and an instance-level security groups may not be specified on the same request",
             )
+        check_reservation(self.world, plan)
+        plan.placement = placed(self.world, dict(data.get("Placement") or {}))
         subnet, image = plan.subnet, plan.image
         plan.groups = self._once(
             ("groups", subnet.id, *ids), lambda: network.security_groups(self.region, ids, subnet.vpc_id, subnet.id)

@@ -14,7 +14,18 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..errors import AwsError
-from .entities import ALIVE, Fleet, Image, Instance, Interface, SpotRequest, Template, Volume
+from .entities import (
+    ALIVE,
+    CapacityReservation,
+    Fleet,
+    Image,
+    Instance,
+    Interface,
+    PlacementGroup,
+    SpotRequest,
+    Template,
+    Volume,
+)
 
 KEPT_AFTER_TERMINATION = 3600.0
 Change = Callable[[Instance, str], None]
@@ -27,6 +38,8 @@ NOT_FOUND = {
     "lt": ("InvalidLaunchTemplateId.NotFound", "The launch template '{}' does not exist"),
     "ami": ("InvalidAMIID.NotFound", "The image id '[{}]' does not exist"),
     "fleet": ("InvalidFleetId.NotFound", "The fleet ID '{}' does not exist"),
+    "cr": ("InvalidCapacityReservationId.NotFound", "The Capacity Reservation ID '{}' does not exist"),
+    "pg": ("InvalidPlacementGroupId.NotFound", "The placement group ID '{}' does not exist"),
     "sir": ("InvalidSpotInstanceRequestID.NotFound", "The spot instance request ID '{}' does not exist"),
     "subnet": ("InvalidSubnetID.NotFound", "The subnet ID '{}' does not exist"),
     "sg": ("InvalidGroup.NotFound", "The security group '{}' does not exist"),
@@ -59,6 +72,8 @@ class Store:
         self.fleets: dict[str, Fleet] = {}
         self.templates: dict[str, Template] = {}
         self.images: dict[str, Image] = {}
+        self.reservations: dict[str, CapacityReservation] = {}
+        self.groups: dict[str, PlacementGroup] = {}
         self.tokens: dict[tuple[str, str], tuple[str, dict[str, Any]]] = {}
         self.seq = 0
         self._on_state = on_state
@@ -139,6 +154,8 @@ class Store:
             "ami": self.images,
             "fleet": self.fleets,
             "sir": self.spot_requests,
+            "cr": self.reservations,
+            "pg": self.groups,
         }
         return tables.get(prefix, {}).get(resource_id)
 
@@ -152,6 +169,8 @@ class Store:
             ("image", self.images),
             ("fleet", self.fleets),
             ("spot-instances-request", self.spot_requests),
+            ("capacity-reservation", self.reservations),
+            ("placement-group", self.groups),
         ):
             for record in table.values():
                 yield record.id, kind, record.tags

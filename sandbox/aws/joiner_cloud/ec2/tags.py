@@ -14,7 +14,7 @@ from .filters import matches, page
 from .store import NOT_FOUND, not_found
 from .tagspec import tag_dict
 
-OURS = ("i", "vol", "eni", "lt", "ami", "fleet", "sir")
+OURS = ("i", "vol", "eni", "lt", "ami", "fleet", "sir", "cr", "pg")
 
 
 def _split(world: World, call: Call) -> tuple[list[Any], list[str]]:

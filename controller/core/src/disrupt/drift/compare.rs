@@ -26,6 +26,9 @@ pub mod annotations {
     pub const CLASS_FIELDS: &str = "joiner.dev/ec2nodeclass-fields";
 }
 
+/// The label with the id of the placement group that a node was launched into.
+const PLACEMENT_GROUP_ID: &str = "karpenter.k8s.aws/placement-group-id";
+
 /// How long after a claim was made the lack of its instance type counts. Karpenter's value.
 const GRACE: SignedDuration = SignedDuration::from_hours(1);
 
@@ -42,7 +45,7 @@ pub fn drift_of(
     of_template(claim, pool)
         .or_else(|| of_requirements(claim, pool))
         .or_else(|| of_type(claim, types, now))
-        .or_else(|| of_class(claim, machine, class?, types))
+        .or_else(|| drift_of_class(claim, machine, class?, types))
 }
 
 fn of_template(claim: &Claim, pool: &Pool) -> Option<Drift> {
@@ -143,12 +146,19 @@ fn of_type(claim: &Claim, types: &[InstanceType], now: Timestamp) -> Option<Drif
     }
 }
 
-fn of_class(claim: &Claim, machine: &Machine, class: &Class, types: &[InstanceType]) -> Option<Drift> {
+/// How the claim's node differs from what `class` alone says now; none where it does not.
+pub fn drift_of_class(
+    claim: &Claim,
+    machine: &Machine,
+    class: &Class,
+    types: &[InstanceType],
+) -> Option<Drift> {
     of_fields(claim, class)
         .or_else(|| of_image(claim, machine.image.as_ref()?, class, types))
         .or_else(|| of_groups(machine.security_groups.as_deref()?, class))
         .or_else(|| of_subnet(machine.subnet.as_ref()?, class))
         .or_else(|| of_reservation(machine.reservation.as_ref()?, class))
+        .or_else(|| of_placement_group(claim, class))
 }
 
 fn of_fields(claim: &Claim, class: &Class) -> Option<Drift> {
@@ -252,6 +262,29 @@ fn of_reservation(there: &Text, class: &Class) -> Option<Drift> {
         class.name
     );
     Some(Drift::new(Reason::CapacityReservationDrift, message))
+}
+
+/// A claim carries the id of the group that it was launched into as a label.
+fn of_placement_group(claim: &Claim, class: &Class) -> Option<Drift> {
+    let wanted = class.placement_group.as_ref()?;
+    let there = claim.labels.get(PLACEMENT_GROUP_ID).map_or("", |id| id);
+    if there == &**wanted {
+        return None;
+    }
+    let group = |id: &str| {
+        if id.is_empty() {
+            "none".to_owned()
+        } else {
+            id.to_owned()
+        }
+    };
+    let message = format!(
+        "the placement group was {}; EC2NodeClass {} now has {}",
+        group(there),
+        class.name,
+        group(wanted)
+    );
+    Some(Drift::new(Reason::PlacementGroupDrift, message))
 }
 
 fn taints(all: &[Taint]) -> String {

@@ -24,6 +24,8 @@ pub struct Class {
     pub security_groups: Vec<Text>,
     /// Ids of `status.capacityReservations`.
     pub reservations: Vec<Text>,
+    /// Id of its placement group, empty where it has none. None: not known, and not compared.
+    pub placement_group: Option<Text>,
 }
 
 /// An image and the instance types that it runs on.

@@ -24,6 +24,8 @@ pub enum Reason {
     SubnetDrift,
     /// Its capacity reservation is none of its class's.
     CapacityReservationDrift,
+    /// Its placement group is not that of its class.
+    PlacementGroupDrift,
 }
 
 impl Reason {
@@ -38,6 +40,7 @@ impl Reason {
             Reason::SecurityGroupDrift => "SecurityGroupDrift",
             Reason::SubnetDrift => "SubnetDrift",
             Reason::CapacityReservationDrift => "CapacityReservationDrift",
+            Reason::PlacementGroupDrift => "PlacementGroupDrift",
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::disrupt::drift::Waves;
 use crate::eviction::needs_another_node;
 use crate::explain;
 use crate::schedule::{Schedule, schedule};
-use crate::snapshot::{Node, Pod, PodKey, PodState, Snapshot};
+use crate::snapshot::{Node, Pod, PodKey, PodState, Pool, Snapshot};
 use crate::text::Text;
 
 /// A pod that would find no node.
@@ -34,8 +34,15 @@ pub struct Gone {
     pub homeless: Vec<Homeless>,
 }
 
-/// What becomes of pods when `pools` go with all of their nodes at once.
-pub fn gone(snapshot: &Snapshot, catalogue: &Catalogue, pools: &BTreeSet<Text>, now: Timestamp) -> Gone {
+/// What becomes of pods when `pools` go with all of their nodes at once. `planned` are the pools that are there then, new or changed, in
+/// place of those of the same name, also of one that goes.
+pub fn gone(
+    snapshot: &Snapshot,
+    catalogue: &Catalogue,
+    pools: &BTreeSet<Text>,
+    planned: &[Arc<Pool>],
+    now: Timestamp,
+) -> Gone {
     let goes = |node: &Node| node.claim.is_some() && node.pool().is_some_and(|pool| pools.contains(pool));
     let mut nodes: Vec<Text> = snapshot
         .nodes
@@ -45,7 +52,11 @@ pub fn gone(snapshot: &Snapshot, catalogue: &Catalogue, pools: &BTreeSet<Text>, 
         .collect();
     nodes.sort();
     let mut rest = snapshot.clone();
-    rest.pools.retain(|pool| !pools.contains(&pool.name));
+    let is_planned = |name: &Text| planned.iter().any(|pool| pool.name == *name);
+    rest.pools
+        .retain(|pool| !pools.contains(&pool.name) && !is_planned(&pool.name));
+    rest.pools.extend(planned.iter().cloned());
+    rest.pools.sort_by(|a, b| a.name.cmp(&b.name));
     let pods = leave(&mut rest, goes);
     Gone {
         nodes,

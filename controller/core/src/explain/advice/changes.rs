@@ -41,7 +41,6 @@ pub(super) fn changes(
     all.extend(labels::affinity(snapshot, catalogue, pod));
     all.extend(requests(pod, refusal));
     all.extend(company(pod));
-    all.extend(limits(snapshot, refusal));
     all.extend(pools(snapshot, refusal));
     all.extend(labels::pools(snapshot, refusal));
     all.extend(labels::taints(snapshot, refusal));
@@ -235,66 +234,52 @@ fn company(pod: &Pod) -> Vec<Change> {
     all
 }
 
-/// A limit raised by what one more node needs.
-fn limits(snapshot: &Snapshot, refusal: &Refusal) -> Vec<Change> {
-    let mut all = Vec::new();
-    for (name, misfit) in &refusal.pools {
-        let Misfit::Limit {
+/// A limit raised by what one more node needs, a pool made ready, or its minValues lowered.
+fn pools(snapshot: &Snapshot, refusal: &Refusal) -> Vec<Change> {
+    let refused = refusal.pools.iter();
+    let known = refused.filter_map(|(name, misfit)| Some((snapshot.pool(name)?, misfit)));
+    known
+        .filter_map(|(pool, misfit)| of_misfit(pool, misfit))
+        .collect()
+}
+
+/// The change of a pool that takes away what keeps a pod out, where one change does.
+fn of_misfit(pool: &Pool, misfit: &Misfit) -> Option<Change> {
+    let mut changed = pool.clone();
+    match misfit {
+        Misfit::Limit {
             resource,
             used,
             needed,
             ..
-        } = misfit
-        else {
-            continue;
-        };
-        let Some(pool) = snapshot.pool(name) else { continue };
-        let mut changed = Pool::clone(pool);
-        let raised = used.saturating_add(*needed);
-        changed.limits = pool
-            .limits
-            .iter()
-            .map(|(limited, bound)| (limited.clone(), if limited == resource { raised } else { bound }))
-            .collect::<Limits>();
-        let change = format!("raise the limit to {}", limit_needed(resource, *used, *needed));
-        all.push(of_pool(60, &format!("spec.limits.{resource}"), change, changed));
-    }
-    all
-}
-
-/// A pool made ready, or its minValues lowered.
-fn pools(snapshot: &Snapshot, refusal: &Refusal) -> Vec<Change> {
-    let mut all = Vec::new();
-    for (name, misfit) in &refusal.pools {
-        let Some(pool) = snapshot.pool(name) else { continue };
-        match misfit {
-            Misfit::NotReady { reason } => {
-                let mut changed = Pool::clone(pool);
-                changed.readiness = Readiness::Ready;
-                all.push(of_pool(
-                    70,
-                    "status.conditions",
-                    format!("make it ready: {reason}"),
-                    changed,
-                ));
-            }
-            Misfit::MinValues { key, found, .. } => {
-                let mut changed = Pool::clone(pool);
-                if let Some(requirement) = changed.requirements.remove(key) {
-                    changed
-                        .requirements
-                        .add(requirement.with_min_values(Some(*found)));
-                }
-                let field = format!("spec.template.spec.requirements[{key}].minValues");
-                all.push(of_pool(
-                    61,
-                    &field,
-                    format!("lower minValues to {found}"),
-                    changed,
-                ));
-            }
-            _ => {}
+        } => {
+            let raised = used.saturating_add(*needed);
+            changed.limits = pool
+                .limits
+                .iter()
+                .map(|(limited, bound)| (limited.clone(), if limited == resource { raised } else { bound }))
+                .collect::<Limits>();
+            let change = format!("raise the limit to {}", limit_needed(resource, *used, *needed));
+            Some(of_pool(60, &format!("spec.limits.{resource}"), change, changed))
         }
+        Misfit::NotReady { reason } => {
+            changed.readiness = Readiness::Ready;
+            let change = format!("make it ready: {reason}");
+            Some(of_pool(70, "status.conditions", change, changed))
+        }
+        Misfit::MinValues { key, found, .. } => {
+            if let Some(requirement) = changed.requirements.remove(key) {
+                let lowered = requirement.with_min_values(Some(*found));
+                changed.requirements.add(lowered);
+            }
+            let field = format!("spec.template.spec.requirements[{key}].minValues");
+            Some(of_pool(
+                61,
+                &field,
+                format!("lower minValues to {found}"),
+                changed,
+            ))
+        }
+        _ => None,
     }
-    all
 }

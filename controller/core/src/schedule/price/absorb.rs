@@ -50,11 +50,12 @@ pub(super) fn absorb(
                 most: packer.left[demand],
                 pin,
             };
-            let (price, was) = (round.price(place), round.state.places[place].clone());
-            let count = round.put(place, ask);
-            if count == 0 {
+            let Some(admission) = round.admit(place, ask) else {
                 continue;
-            }
+            };
+            let (price, was) = (round.price(place), round.state.places[place].clone());
+            let count = admission.count;
+            round.commit(place, ask, admission);
             if round.price(place) > price {
                 round.vacate(place);
                 round.restore(place, was);

@@ -108,10 +108,10 @@ impl Packer {
     ) -> Option<(usize, usize, usize)> {
         // What takes nothing of a resource does not mind that there is none.
         inverse.clear();
-        inverse.extend(
-            free.iter()
-                .map(|free| if *free > 0.0 { 1.0 / free } else { 1e30 }),
-        );
+        let one = |dim: &usize| {
+            if free[*dim] > 0.0 { 1.0 / free[*dim] } else { 1e30 }
+        };
+        inverse.extend(self.taken.iter().map(one));
         let mut best: Option<(f64, usize, f64)> = None;
         let mut at = 0;
         while at < open.len() {
@@ -121,7 +121,9 @@ impl Packer {
             for (takes, inverse) in takes.iter().zip(inverse.iter()) {
                 let share = takes * inverse;
                 cost += share;
-                most = most.max(share);
+                if share > most {
+                    most = share;
+                }
             }
             if most > 1.0 + 1e-12 {
                 open.swap_remove(at);

@@ -30,7 +30,9 @@ pub(in crate::schedule) struct Packer {
     pub(super) worth: Vec<f64>,
     /// The largest share of the largest column that a pod takes.
     pub(super) size: Vec<f64>,
-    /// Of each bundle what a pod takes, one bundle after the other.
+    /// The resources of which some pod takes something.
+    pub(super) taken: Vec<usize>,
+    /// Of each bundle what a pod takes of those, one bundle after the other.
     pub(super) takes: Vec<f64>,
     /// How much more a pod of each bundle counts for being large.
     pub(super) bonus: Vec<f64>,
@@ -103,8 +105,14 @@ impl Packer {
             all.iter().for_each(|demand| bundle_of[*demand] = bundle);
         }
         let firsts = || bundles.iter().map(|bundle| &demands[bundle[0]]);
+        let taken: Vec<usize> = (0..dims)
+            .filter(|dim| demands.iter().any(|demand| demand.takes[*dim] > 0.0))
+            .collect();
         Packer {
-            takes: firsts().flat_map(|demand| demand.takes.iter().copied()).collect(),
+            takes: firsts()
+                .flat_map(|demand| taken.iter().map(|dim| demand.takes[*dim]))
+                .collect(),
+            taken,
             bonus: firsts().map(|demand| 1.0 + 0.15 * size(demand)).collect(),
             left: vec![0; demands.len()],
             active: Vec::new(),

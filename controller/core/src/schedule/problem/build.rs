@@ -11,7 +11,7 @@ use super::nodes::{Found, found, standing};
 use super::pools::{self, Daemon, terms};
 use super::vocabulary::vocabulary;
 use super::volumes::SharedVolumes;
-use super::{Class, Dims, Group, Offer, PoolModel, Problem, Rule, Standing, Where, classes, pods};
+use super::{Class, Dims, Group, Offer, PoolModel, Problem, Rule, Standing, Where, classes, devices, pods};
 use crate::catalogue::Catalogue;
 use crate::requirements::Requirements;
 use crate::resources::ResourceName;
@@ -90,6 +90,10 @@ pub(in crate::schedule) fn build<'a>(
         if let Some(mut standing) = standing(it, taints, catalogue, &daemons, &keys, &mut sets, &dims) {
             let there = it.pods.iter().flat_map(|pod| shared.of(&pod.placement));
             standing.attached = there.map(|(_, volume)| volume).collect();
+            if snapshot.settings.gates.dynamic_resources {
+                standing.devices = devices::of_node(it.node, catalogue);
+                standing.held = devices::held(it);
+            }
             nodes.push((standing, it));
         }
     }

@@ -135,7 +135,8 @@ pub(super) fn standing<'a>(
         ports,
         hosts: Vec::new(),
         open: !node.is_going(),
-        devices: &node.devices,
+        devices: Vec::new(),
+        held: Vec::new(),
         attached: Vec::new(),
     })
 }

@@ -5,7 +5,7 @@ use crate::schedule::atoms::Bits;
 use crate::schedule::devices::suffice;
 use crate::schedule::problem::{Problem, fits, times};
 use crate::schedule::sets::SetId;
-use crate::snapshot::MinValuesPolicy;
+use crate::snapshot::{Device, MinValuesPolicy};
 
 /// How a place takes pods.
 pub(in crate::schedule) struct Admission {
@@ -106,7 +106,8 @@ impl Round<'_, '_> {
         let count = count.min(self.settled_room(ask.class, ask.level, place));
         if class.devices {
             let claims = self.device_claims(place, ask.class)?;
-            if !suffice(problem.nodes[place].devices, &claims) {
+            let does = |devices: &Vec<&Device>| suffice(devices.iter().copied(), &claims);
+            if !problem.nodes[place].devices.iter().all(does) {
                 return None;
             }
         }

@@ -89,6 +89,14 @@ fn a_node_drifts_by_what_has_changed_and_by_nothing_else() {
             "RequirementsDrifted: the node has no label team; NodePool default now asks for team Exists",
         ),
         (
+            "a bound, as it was written",
+            case(|case| {
+                let cores = Requirement::new("example.com/cores", Operator::Gt, ["500"]);
+                case.pool.requirements.add(cores.unwrap());
+            }),
+            "RequirementsDrifted: the node has no label example.com/cores; NodePool default now asks for example.com/cores Gt 500",
+        ),
+        (
             "a requirement that it satisfies",
             case(|case| {
                 let kinds = Requirement::is_not_in("karpenter.k8s.aws/instance-family", ["c5"]);
@@ -202,6 +210,25 @@ fn a_node_drifts_by_what_has_changed_and_by_nothing_else() {
             "a reservation that is not chosen any more",
             case(|case| case.machine.reservation = Some("cr-1".into())),
             "CapacityReservationDrift: capacity reservation cr-1 is none of EC2NodeClass default any more",
+        ),
+        (
+            "another placement group",
+            case(|case| {
+                case.class.as_mut().unwrap().placement_group = Some("pg-2".into());
+                let group = ("karpenter.k8s.aws/placement-group-id".into(), "pg-1".into());
+                case.claim.labels.extend([group]);
+            }),
+            "PlacementGroupDrift: the placement group was pg-1; EC2NodeClass default now has pg-2",
+        ),
+        (
+            "a placement group that is new",
+            with_class(|class| class.placement_group = Some("pg-2".into())),
+            "PlacementGroupDrift: the placement group was none; EC2NodeClass default now has pg-2",
+        ),
+        (
+            "no placement group",
+            with_class(|class| class.placement_group = Some("".into())),
+            "",
         ),
         ("no class", case(|case| case.class = None), ""),
     ];
