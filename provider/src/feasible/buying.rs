@@ -66,11 +66,12 @@ pub(crate) fn admits(object: &Json, instance_type: &str) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use serde_json::json;
 
-    fn pool(requirements: Json) -> Json {
+    /// A pool of EC2's with these requirements.
+    pub(crate) fn pool_with(requirements: &Json) -> Json {
         json!({
             "apiVersion": "karpenter.sh/v1", "kind": "NodePool", "metadata": { "name": "p" },
             "spec": { "template": { "spec": {
@@ -82,7 +83,7 @@ mod tests {
 
     #[test]
     fn types_have_their_size_and_the_ways_that_the_pool_allows() {
-        let large = pool(json!([
+        let large = pool_with(&json!([
             { "key": "node.kubernetes.io/instance-type", "operator": "In", "values": ["m5.large"] },
             { "key": "karpenter.sh/capacity-type", "operator": "In", "values": ["spot"] },
         ]));
@@ -99,7 +100,7 @@ mod tests {
 
     #[test]
     fn a_type_that_is_excluded_is_not_admitted() {
-        let c5 = pool(json!([
+        let c5 = pool_with(&json!([
             { "key": "karpenter.k8s.aws/instance-family", "operator": "In", "values": ["c5"] },
             { "key": "karpenter.sh/capacity-type", "operator": "In", "values": ["reserved"] },
         ]));

@@ -14,6 +14,8 @@ mod pool;
 mod requirements;
 mod types;
 
+#[cfg(test)]
+pub(crate) use buying::tests::pool_with;
 pub(crate) use buying::{Buyable, admits, buyable};
 pub(crate) use finding::{Finding, Weight};
 pub(crate) use node_class::node_class;

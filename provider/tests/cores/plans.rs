@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
-use joiner_tests::{Cloud, Workspace, cores, is_told};
+use joiner_tests::{Cloud, CoreKind, Workspace, cores, is_told};
 use serde_json::json;
 
 use crate::support::HEAD;
@@ -44,6 +44,16 @@ resource "joiner_node_pool" "this" {{
 const FINE: &str = r#"["us-west-2a", "us-west-2b"]"#;
 const PLAN: [&str; 3] = ["plan", "-input=false", "-no-color"];
 
+/// A plan of `configuration` succeeds and tells all of `parts`.
+fn warns(workspace: &Workspace, kind: CoreKind, configuration: &str, parts: &[&str]) -> Result<()> {
+    workspace.rewrite(configuration)?;
+    let text = workspace.run(&PLAN)?;
+    for part in parts {
+        ensure!(is_told(&text, part), "{kind:?}: {part:?} is not in:\n{text}");
+    }
+    Ok(())
+}
+
 #[tokio::test]
 async fn a_plan_asks_the_account_and_the_cluster() -> Result<()> {
     let cloud = Cloud::start(Duration::ZERO).await?;
@@ -55,14 +65,7 @@ async fn a_plan_asks_the_account_and_the_cluster() -> Result<()> {
         let workspace = Workspace::with(&cloud, kind, "plans", &quiet)?;
         let text = workspace.run(&PLAN)?;
         ensure!(!text.contains("Warning"), "{kind:?}: {text}");
-        let warned = |configuration: &str, parts: &[&str]| -> Result<()> {
-            workspace.rewrite(configuration)?;
-            let text = workspace.run(&PLAN)?;
-            for part in parts {
-                ensure!(is_told(&text, part), "{kind:?}: {part:?} is not in:\n{text}");
-            }
-            Ok(())
-        };
+        let warned = |configuration: &str, parts: &[&str]| warns(&workspace, kind, configuration, parts);
         let wrong = configuration("", "plan", "nobody", "al2023@v20990101", FINE);
         warned(
             &wrong,
@@ -215,14 +218,7 @@ async fn a_plan_knows_reservations_groups_quotas_and_old_definitions() -> Result
         let workspace = Workspace::with(&cloud, kind, "reserving", &quiet)?;
         let text = workspace.run(&PLAN)?;
         ensure!(!text.contains("Warning"), "{kind:?}: {text}");
-        let warned = |configuration: &str, parts: &[&str]| -> Result<()> {
-            workspace.rewrite(configuration)?;
-            let text = workspace.run(&PLAN)?;
-            for part in parts {
-                ensure!(is_told(&text, part), "{kind:?}: {part:?} is not in:\n{text}");
-            }
-            Ok(())
-        };
+        let warned = |configuration: &str, parts: &[&str]| warns(&workspace, kind, configuration, parts);
         let terms = format!("{}, {}, {}", id(&near), id(&gone), id("cr-0123456789abcdef0"));
         warned(
             &reserving(&terms, "nothing", r#"["m5"]"#, "1000"),

@@ -18,6 +18,13 @@ pub struct Facts {
     pub prices: PriceBook,
 }
 
+impl Facts {
+    /// The id of a zone; `otherwise`, as a subnet has it, where the facts do not name the zone.
+    pub(super) fn zone_id(&self, zone: &Text, otherwise: &str) -> Text {
+        self.zones.get(zone).cloned().unwrap_or_else(|| otherwise.into())
+    }
+}
+
 /// Processor architecture as Kubernetes names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arch {

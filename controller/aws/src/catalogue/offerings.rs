@@ -25,11 +25,7 @@ pub(super) fn offerings(
             continue;
         };
         let subnets = class.subnets_in(zone);
-        let zone_id = facts
-            .zones
-            .get(zone)
-            .cloned()
-            .unwrap_or_else(|| (*zone_id).into());
+        let zone_id = facts.zone_id(zone, zone_id);
         for capacity_type in [CapacityType::OnDemand, CapacityType::Spot] {
             let price = match capacity_type {
                 CapacityType::OnDemand if kind.on_demand && facts.prices.lacks_on_demand() => {

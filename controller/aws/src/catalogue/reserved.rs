@@ -56,11 +56,7 @@ pub(super) fn add(
         let listed = facts.prices.on_demand(&kind.name).map_or(0, Price::micros);
         reserved.push(Offering {
             zone: zone.clone(),
-            zone_id: facts
-                .zones
-                .get(zone)
-                .cloned()
-                .unwrap_or_else(|| (*zone_id).into()),
+            zone_id: facts.zone_id(zone, zone_id),
             capacity_type,
             price: Price::from_micros(listed / NEXT_TO_FREE),
             available: it.remaining > 0 && !it.expiring && !short,

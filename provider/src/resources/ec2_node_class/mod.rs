@@ -15,6 +15,8 @@ mod validate;
 
 use super::by_files::by_files;
 use crate::objects::{ObjectIdentity, moved, with_meaning};
+#[cfg(test)]
+pub(crate) use reserved::tests::reservation;
 pub(crate) use schema::Ec2NodeClass;
 
 /// The resource `joiner_ec2_node_class`.

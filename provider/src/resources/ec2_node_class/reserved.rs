@@ -123,15 +123,15 @@ fn odd_group(group: Option<&FoundPlacementGroup>, field: &str, named: &str, regi
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use joiner_api::{CapacityReservationType, InstanceMatchCriteria};
     use joiner_aws::selectors::Strategy;
 
-    fn reservation(id: &str, zone: &str) -> FoundReservation {
+    pub(crate) fn reservation(id: &str, instance_type: &str, zone: &str) -> FoundReservation {
         FoundReservation {
             id: id.into(),
-            instance_type: "m5.large".into(),
+            instance_type: instance_type.into(),
             zone: zone.into(),
             owner: String::new(),
             criteria: InstanceMatchCriteria::Targeted,
@@ -147,7 +147,10 @@ mod tests {
     #[test]
     fn a_reservation_without_a_subnet_is_told() {
         let zones: BTreeSet<String> = ["a".to_owned(), "b".to_owned()].into();
-        let (near, far) = (reservation("cr-1", "a"), reservation("cr-2", "d"));
+        let (near, far) = (
+            reservation("cr-1", "m5.large", "a"),
+            reservation("cr-2", "m5.large", "d"),
+        );
         assert_eq!(elsewhere(std::slice::from_ref(&near), &zones), None);
         let some = elsewhere(&[near, far.clone()], &zones).expect("one");
         assert_eq!(some.weight, Weight::Doubtful);

@@ -114,35 +114,14 @@ fn zones(requirements: &[Json]) -> Option<Vec<&str>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use joiner_api::{CapacityReservationType, InstanceMatchCriteria};
+    use crate::feasible::pool_with;
+    use crate::resources::ec2_node_class::reservation;
     use serde_json::json;
-
-    fn reservation(id: &str, instance_type: &str, zone: &str) -> FoundReservation {
-        FoundReservation {
-            id: id.into(),
-            instance_type: instance_type.into(),
-            zone: zone.into(),
-            owner: String::new(),
-            criteria: InstanceMatchCriteria::Targeted,
-            kind: CapacityReservationType::Default,
-            interruptible: false,
-            state: "active".into(),
-            end: None,
-            available: 1,
-            tags: Default::default(),
-        }
-    }
 
     fn pool(ways: Json, more: Json) -> Json {
         let mut requirements = vec![json!({ "key": CAPACITY_TYPE, "operator": "In", "values": ways })];
         requirements.extend(more.as_array().cloned().unwrap_or_default());
-        json!({
-            "apiVersion": "karpenter.sh/v1", "kind": "NodePool", "metadata": { "name": "p" },
-            "spec": { "template": { "spec": {
-                "nodeClassRef": { "group": "karpenter.k8s.aws", "kind": "EC2NodeClass", "name": "c" },
-                "requirements": requirements,
-            } } },
-        })
+        pool_with(&json!(requirements))
     }
 
     #[test]
