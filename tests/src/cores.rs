@@ -260,6 +260,21 @@ impl Workspace {
             .map(drop)
     }
 
+    /// Looks for drift, and finds none.
+    ///
+    /// # Errors
+    /// The plan, when something drifted.
+    pub fn nothing_drifted(&self) -> Result<()> {
+        self.run(&[
+            "plan",
+            "-refresh-only",
+            "-detailed-exitcode",
+            "-input=false",
+            "-no-color",
+        ])
+        .map(drop)
+    }
+
     /// Destroys without asking.
     ///
     /// # Errors

@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use joiner_api::NodeClaim;
 use joiner_tests::{Quickstart, cluster, eventually, is_told};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 const PATIENCE: Duration = Duration::from_secs(180);
 const PODS: usize = 12;
@@ -85,7 +85,76 @@ async fn the_nodes_that_a_plan_names_are_the_nodes_that_are_replaced() -> Result
     ensure!(!after.is_empty(), "nothing has taken their place");
     cluster::pods_of(&quickstart.client, "web", PODS, PATIENCE).await?;
     workspace.plan_is_empty()?;
+    other_subnets(&quickstart, &edited).await
+}
+
+/// A class that leaves a subnet replaces the nodes in it, and no others.
+async fn other_subnets(quickstart: &Quickstart, main: &str) -> Result<()> {
+    let (cloud, workspace) = (&quickstart.cloud, &quickstart.workspace);
+    let before = eventually("no node is on its way", PATIENCE, || places(quickstart)).await?;
+    let (left, _) = before.values().next().context("there are nodes")?;
+    let described = cloud.aws("ec2", "describe_subnets", &json!({}))?;
+    let subnets = described["Subnets"].as_array().context("there are subnets")?;
+    let discovered = subnets.iter().filter(|subnet| {
+        let mut tags = subnet["Tags"].as_array().into_iter().flatten();
+        tags.any(|tag| tag["Key"] == "karpenter.sh/discovery") && subnet["SubnetId"] != left.as_str()
+    });
+    let terms: Vec<String> = discovered
+        .filter_map(|subnet| Some(format!("{{ id = {:?} }}", subnet["SubnetId"].as_str()?)))
+        .collect();
+    ensure!(!terms.is_empty(), "{left} is the only one of {subnets:?}");
+    let was = "{ tags = { \"karpenter.sh/discovery\" = sandbox_cluster.this.id } }";
+    workspace.rewrite(&main.replacen(was, &terms.join(", "), 1))?;
+    let text = workspace.run(&["plan", "-input=false", "-no-color", "-out=change"])?;
+    let (gone, kept): (Vec<_>, Vec<_>) = before.values().partition(|(subnet, _)| subnet == left);
+    let (count, s) = (gone.len(), if gone.len() == 1 { "" } else { "s" });
+    let title = format!("The change of EC2NodeClass default replaces {count} node{s}");
+    ensure!(is_told(&text, &title), "{title:?} is not in:\n{text}");
+    for (_, node) in gone {
+        ensure!(
+            is_told(&text, &format!("{node} (wave")),
+            "{node} is not in:\n{text}"
+        );
+    }
+    for (_, node) in kept {
+        ensure!(!text.contains(&format!("{node} (wave")), "{node} is in:\n{text}");
+    }
+    workspace.run(&["apply", "-input=false", "-no-color", "change"])?;
+    eventually("the subnet has no node", PATIENCE, || async {
+        let now = places(quickstart).await?;
+        ensure!(now.values().all(|(subnet, _)| subnet != left), "{now:?}");
+        for (claim, (subnet, _)) in &before {
+            ensure!(
+                subnet == left || now.contains_key(claim),
+                "{claim} is gone: {now:?}"
+            );
+        }
+        Ok(())
+    })
+    .await?;
+    workspace.plan_is_empty()?;
     Ok(())
+}
+
+/// The subnet and the name of each node, by claim.
+async fn places(quickstart: &Quickstart) -> Result<BTreeMap<String, (String, String)>> {
+    let described = quickstart.cloud.aws("ec2", "describe_instances", &json!({}))?;
+    let reservations = described["Reservations"].as_array().into_iter().flatten();
+    let instances = reservations.flat_map(|it| it["Instances"].as_array().into_iter().flatten());
+    let subnets: BTreeMap<&str, &str> = instances
+        .filter_map(|it| Some((it["InstanceId"].as_str()?, it["SubnetId"].as_str()?)))
+        .collect();
+    let mut places = BTreeMap::new();
+    for claim in cluster::claims(&quickstart.client).await? {
+        let status = claim.status.context("a claim has a status")?;
+        let id = status.provider_id.context("a claim has an instance")?;
+        let id = id.rsplit('/').next().unwrap_or_default();
+        let subnet = subnets.get(id).with_context(|| format!("{id} has no subnet"))?;
+        let name = claim.metadata.name.context("a claim has a name")?;
+        let node = status.node_name.context("a claim has a node")?;
+        places.insert(name, ((*subnet).to_owned(), node));
+    }
+    Ok(places)
 }
 
 /// The forecast of the pool in the state.

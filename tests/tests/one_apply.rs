@@ -14,6 +14,7 @@ async fn one_apply_then_nodes_then_no_changes_then_nothing_left() -> Result<()> 
         let workspace = Workspace::of(&cloud, kind, "examples/quickstart")?;
         workspace.apply(&[])?;
         workspace.plan_is_empty()?;
+        workspace.nothing_drifted()?;
 
         let client = cloud.client().await?;
         cloud.kubectl(&["apply", "-f", &workspace.file("deployment.yaml")])?;

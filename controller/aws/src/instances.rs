@@ -3,6 +3,7 @@
 use crate::connect::Aws;
 use crate::error::{Error, Named};
 use crate::tags::{self, Tags};
+use aws_sdk_ec2::operation::describe_instances::DescribeInstancesOutput;
 use aws_sdk_ec2::types as ec2;
 use jiff::Timestamp;
 use joiner_core::catalogue::CapacityType;
@@ -12,8 +13,13 @@ use joiner_core::text::Text;
 const DESCRIBE: &str = "ec2:DescribeInstances";
 const TERMINATE: &str = "ec2:TerminateInstances";
 const TAG: &str = "ec2:CreateTags";
+/// Instances in one answer of a look at all that runs, and how many answers are looked at.
+const RUNNING_PAGE: i32 = 200;
+const RUNNING_PAGES: usize = 5;
 /// EC2 accepts a thousand ids in one call; fewer keep an answer small.
 const CHUNK: usize = 500;
+/// So many values a filter may have.
+const FILTER_VALUES: usize = 200;
 
 /// States as EC2 names them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -139,6 +145,31 @@ pub async fn list(aws: &Aws, cluster: &str) -> Result<Vec<Instance>, Error> {
     .await
 }
 
+/// What runs in the region or is about to, whoever launched it; `None` where that is more than a few answers hold: to look at all
+/// of it would take longer than what it is for.
+pub async fn running(aws: &Aws) -> Result<Option<Vec<Instance>>, Error> {
+    let mut pages = aws
+        .ec2()
+        .await?
+        .describe_instances()
+        .filters(filter("instance-state-name", &["pending", "running"]))
+        .into_paginator()
+        .page_size(RUNNING_PAGE)
+        .send();
+    let mut found = Vec::new();
+    for _ in 0..RUNNING_PAGES {
+        let Some(page) = pages.next().await else {
+            return Ok(Some(found));
+        };
+        let page = page.named(DESCRIBE)?;
+        found.extend(instances(&page));
+        if page.next_token().is_none() {
+            return Ok(Some(found));
+        }
+    }
+    Ok(None)
+}
+
 /// The instances of a cluster that one CreateFleet call launched, by the value of [`tags::LAUNCH`], sorted by id.
 pub async fn of_launch(aws: &Aws, cluster: &str, launch: &str) -> Result<Vec<Instance>, Error> {
     describe(
@@ -155,6 +186,16 @@ pub async fn of_launch(aws: &Aws, cluster: &str, launch: &str) -> Result<Vec<Ins
     .await
 }
 
+/// Those of these ids that EC2 knows, in whatever state.
+pub async fn of_ids(aws: &Aws, ids: &[&str]) -> Result<Vec<Instance>, Error> {
+    let mut found = Vec::with_capacity(ids.len());
+    for chunk in ids.chunks(FILTER_VALUES) {
+        // A filter, since one unknown id would fail a call that names them.
+        found.extend(describe(aws, vec![filter("instance-id", chunk)]).await?);
+    }
+    Ok(found)
+}
+
 /// One instance in whatever state; `None` if EC2 does not know it.
 pub async fn get(aws: &Aws, id: &str) -> Result<Option<Instance>, Error> {
     let output = aws
@@ -166,11 +207,7 @@ pub async fn get(aws: &Aws, id: &str) -> Result<Option<Instance>, Error> {
         .await
         .named(DESCRIBE);
     let found = match output {
-        Ok(output) => output
-            .reservations()
-            .iter()
-            .flat_map(ec2::Reservation::instances)
-            .find_map(instance),
+        Ok(output) => instances(&output).next(),
         Err(error) if error.is_not_found() => None,
         Err(error) => return Err(error),
     };
@@ -240,16 +277,17 @@ async fn describe(aws: &Aws, filters: Vec<ec2::Filter>) -> Result<Vec<Instance>,
         .send();
     let mut found = Vec::new();
     while let Some(page) = pages.next().await {
-        let page = page.named(DESCRIBE)?;
-        found.extend(
-            page.reservations()
-                .iter()
-                .flat_map(ec2::Reservation::instances)
-                .filter_map(instance),
-        );
+        found.extend(instances(&page.named(DESCRIBE)?));
     }
     found.sort_by(|a, b| a.id.cmp(&b.id));
     Ok(found)
+}
+
+fn instances(page: &DescribeInstancesOutput) -> impl Iterator<Item = Instance> {
+    let reservations = page.reservations().iter();
+    reservations
+        .flat_map(ec2::Reservation::instances)
+        .filter_map(instance)
 }
 
 /// A filter of EC2's Describe calls; values are alternatives.

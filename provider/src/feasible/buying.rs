@@ -2,7 +2,7 @@
 
 use super::pool::{Classes, read};
 use super::types::Types;
-use joiner_core::catalogue::CapacityType;
+use joiner_core::catalogue::{CapacityType, InstanceType};
 use joiner_core::resources::ResourceName;
 use serde_json::Value as Json;
 use std::collections::BTreeSet;
@@ -36,15 +36,19 @@ pub(crate) fn buyable(object: &Json, region: Option<&str>, classes: Classes<'_>)
         .into_iter()
         .map(|kind| Buyable {
             name: kind.name.to_string(),
-            vcpus: u64::try_from(kind.capacity.get(&ResourceName::Cpu))
-                .unwrap_or(0)
-                .div_ceil(1000),
+            vcpus: vcpus(kind),
             ways: kind
                 .offerings_for(&judged)
                 .map(|offering| offering.capacity_type)
                 .collect(),
         })
         .collect()
+}
+
+/// The vCPUs of a type.
+pub(crate) fn vcpus(kind: &InstanceType) -> u64 {
+    let cpu = kind.capacity.get(&ResourceName::Cpu);
+    u64::try_from(cpu).unwrap_or(0).div_ceil(1000)
 }
 
 /// Whether an instance of a type that a reservation holds could be a node of the pool: by the type alone, whatever its zone. A type

@@ -16,7 +16,7 @@ mod types;
 
 #[cfg(test)]
 pub(crate) use buying::tests::pool_with;
-pub(crate) use buying::{Buyable, admits, buyable};
+pub(crate) use buying::{Buyable, admits, buyable, vcpus};
 pub(crate) use finding::{Finding, Weight};
 pub(crate) use node_class::node_class;
 pub(crate) use pool::pool;

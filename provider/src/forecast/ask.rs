@@ -2,7 +2,7 @@
 
 use super::claims::has_claims;
 use super::picture::{is_resolved_anew, of_change};
-use super::resolve;
+use super::resolve::{self, Resolved};
 use super::subject::{Change, Subject};
 use super::trouble::Trouble;
 use super::types;
@@ -52,16 +52,18 @@ pub(super) async fn change(
             return Ok(Some((Forecast::default(), Vec::new())));
         }
         let mut object = change.made_on(live);
-        let mut notes = Vec::new();
+        let mut resolved = Resolved::default();
         if is_resolved_anew(&change) {
             let aws = match &data.aws {
                 Part::Known(aws) if aws.has_credentials_at_hand() => Some(aws),
                 _ => None,
             };
-            notes = resolve::selectors(aws, cluster, &change, &mut object).await;
+            resolved = resolve::selectors(aws, cluster, &world, &change, &mut object).await;
         }
+        let Resolved { machines, notes } = resolved;
         let told = computed(move || {
-            let picture = of_change(&world, &change, &object, region)?;
+            let mut picture = of_change(&world, &change, &object, region)?;
+            picture.facts.machines.extend(machines);
             let asked = Asked {
                 catalogue: &picture.catalogue,
                 facts: &picture.facts,

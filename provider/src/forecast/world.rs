@@ -10,7 +10,7 @@ use futures::future::BoxFuture;
 use jiff::Timestamp;
 use joiner_api::{EC2NodeClass, NodeClaim};
 use joiner_core::disrupt::drift::Machine;
-use joiner_core::snapshot::{Settings, Snapshot};
+use joiner_core::snapshot::{Claim, Settings, Snapshot};
 use joiner_core::text::Text;
 use joiner_map::{Objects, Overlay, drift, read};
 use serde_json::Value as Json;
@@ -57,9 +57,20 @@ impl World {
 
     /// Whether there are claims of this pool or class.
     pub(super) fn has_claims(&self, subject: Subject, name: &str) -> bool {
+        self.claims_of(subject, name).next().is_some()
+    }
+
+    /// The claims of this pool or class.
+    pub(super) fn claims_of<'a>(
+        &'a self,
+        subject: Subject,
+        name: &'a str,
+    ) -> impl Iterator<Item = &'a Arc<Claim>> {
         let claims = self.snapshot.nodes.iter().filter_map(|node| node.claim.as_ref());
-        let mut owners = claims.filter_map(|claim| claim.labels.get(subject.label()));
-        owners.any(|owner| **owner == *name)
+        claims.filter(move |claim| {
+            let owner = claim.labels.get(subject.label());
+            owner.is_some_and(|owner| **owner == *name)
+        })
     }
 
     /// Reads the cluster. The answer has one type, however it is come by: the calls of a core have enough of their own.

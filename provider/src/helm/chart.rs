@@ -1,7 +1,7 @@
 //! Where a chart comes from, and getting it onto this machine.
 
 use super::run::Helm;
-use super::{HelmError, OCI, Registries, command, embedded};
+use super::{HelmError, OCI, Registries, command, embedded, fingerprint};
 use crate::yaml;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -72,8 +72,20 @@ impl ChartSource {
     pub(crate) fn fingerprint(&self) -> Option<String> {
         match self {
             Self::Embedded => Some(embedded::fingerprint().to_owned()),
-            Self::Path(path) => super::fingerprint::of_path(path),
+            Self::Path(path) => fingerprint::of_path(path),
             Self::Oci { .. } => None,
+        }
+    }
+
+    /// Whether rendering may depend on the cluster, as with `.Capabilities`, `lookup` and `kubeVersion`; taken for granted where the chart's
+    /// files cannot be read: archives, such as those of its dependencies, and charts in a registry.
+    pub(crate) fn asks_the_cluster(&self) -> bool {
+        match self {
+            Self::Embedded => false,
+            Self::Path(path) => {
+                fingerprint::files(path).is_none_or(|files| files.iter().any(|file| asks(file)))
+            }
+            Self::Oci { .. } => true,
         }
     }
 
@@ -111,6 +123,14 @@ impl ChartSource {
                     .ok_or_else(|| HelmError::Chart(format!("{reference} was pulled but holds no chart")))
             }
         }
+    }
+}
+
+fn asks(file: &Path) -> bool {
+    const WORDS: [&str; 3] = [".Capabilities", "lookup", "kubeVersion"];
+    match std::fs::read_to_string(file) {
+        Ok(text) => WORDS.iter().any(|word| text.contains(word)),
+        Err(_) => true,
     }
 }
 
@@ -165,6 +185,25 @@ mod tests {
                 (got, want) => panic!("{chart:?} {version:?}: {got:?}, not {want:?}"),
             }
         }
+    }
+
+    #[test]
+    fn a_chart_that_asks_the_cluster_is_known_by_its_files() {
+        for (name, content, asks) in [
+            ("Chart.yaml", "name: x\n", false),
+            ("Chart.yaml", "name: x\nkubeVersion: '>=1.30'\n", true),
+            ("templates/x.yaml", "{{ .Capabilities.KubeVersion }}", true),
+        ] {
+            let dir = tempfile::tempdir().expect("a directory");
+            let path = dir.path().join(name);
+            std::fs::create_dir_all(path.parent().expect("a parent")).expect("made");
+            std::fs::write(&path, content).expect("written");
+            let chart = ChartSource::Path(dir.path().to_owned());
+            assert_eq!(chart.asks_the_cluster(), asks, "{name} {content}");
+            std::fs::write(dir.path().join("sub.tgz"), [0x1f, 0x8b, 0xff]).expect("written");
+            assert!(chart.asks_the_cluster(), "an archive cannot be read");
+        }
+        assert!(ChartSource::Path("/nonexistent".into()).asks_the_cluster());
     }
 
     #[test]

@@ -5,9 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// A hash over names and contents below `path`, or of the file itself; `None` when something cannot be read.
 pub(super) fn of_path(path: &Path) -> Option<String> {
-    let mut files = Vec::new();
-    collect(path, &mut files)?;
-    files.sort();
+    let files = files(path)?;
     let mut hash = Sha256::new();
     for file in &files {
         let name = file.strip_prefix(path).unwrap_or(file).to_string_lossy();
@@ -18,6 +16,14 @@ pub(super) fn of_path(path: &Path) -> Option<String> {
         hash.update(content);
     }
     Some(hex::encode(hash.finalize()))
+}
+
+/// The files below `path`, or the file itself, in order; `None` when a directory cannot be read.
+pub(super) fn files(path: &Path) -> Option<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    collect(path, &mut files)?;
+    files.sort();
+    Some(files)
 }
 
 fn collect(path: &Path, files: &mut Vec<PathBuf>) -> Option<()> {

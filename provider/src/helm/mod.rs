@@ -2,7 +2,7 @@
 //!
 //! Input: a cluster, a chart, merged values. Output: the release's record and what its objects do. Invariants: a secret is
 //! never an argument nor in a log; every Helm process has its own directories and a kubeconfig with mode 0600, removed
-//! afterwards; Helm is never run at plan.
+//! afterwards; at plan Helm renders a chart and does nothing else.
 
 mod binary;
 mod chart;

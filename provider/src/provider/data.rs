@@ -5,6 +5,8 @@ use super::found::Found;
 use crate::cluster::{Cluster, Kind};
 use crate::forecast::{Coming, Seen, Trouble, World};
 use crate::helm::{self, HelmError, Program, Registries};
+use crate::resources::Demands;
+use crate::roles::Accounts;
 use joiner_api::EC2NodeClass;
 use joiner_aws::Aws;
 use joiner_core::disrupt::forecast::Forecast;
@@ -45,6 +47,10 @@ pub(crate) struct Joiner {
     pub checks: Checks,
     /// What was found out in this process of the account and the cluster's definitions.
     pub found: Found,
+    /// The service accounts of the roles and releases that were planned in this process.
+    pub accounts: Accounts,
+    /// What the pools that were planned in this process may buy.
+    pub demands: Demands,
     #[cfg(test)]
     pub fake_helm: Option<std::sync::Arc<helm::FakeHelm>>,
     /// Uids of the objects that were read in this process, by kind and name: a plan need not look again.
@@ -79,6 +85,8 @@ impl Joiner {
             registries: Part::Known(Registries::default()),
             checks: Checks::default(),
             found: Found::default(),
+            accounts: Accounts::default(),
+            demands: Demands::default(),
             #[cfg(test)]
             fake_helm: None,
             seen: Mutex::default(),

@@ -1,12 +1,14 @@
 //! What plans of this process have found out beside the state, so that nothing is asked twice.
 
 use joiner_aws::Aws;
+use joiner_aws::instances::{self, Instance};
 use joiner_aws::quotas::{self, Quota};
 use joiner_aws::selectors::FoundReservation;
 use serde_json::Value as Json;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::OnceCell;
 
 /// What was found out. Each part is empty until somebody asks.
 #[derive(Default)]
@@ -14,6 +16,8 @@ pub(crate) struct Found {
     /// The capacity reservations of planned node classes, by the class' name.
     reservations: Mutex<HashMap<String, Arc<[FoundReservation]>>>,
     quotas: tokio::sync::Mutex<Quotas>,
+    /// What runs in the account's region, when it is few enough to look at, and the credentials may.
+    running: OnceCell<Option<Vec<Instance>>>,
     /// Installed definitions by name, such as `nodepools.karpenter.sh`; none where there is none, or where it could not be read.
     definitions: tokio::sync::Mutex<HashMap<String, Option<Arc<Json>>>>,
     /// Whether a plan of this process installs or upgrades definitions.
@@ -61,6 +65,18 @@ impl Found {
                 None
             }
         }
+    }
+
+    /// What runs in the region, listed at the first call; `None` where it is too much to look at in a plan, or where it may not be listed,
+    /// which is told in the log alone.
+    pub(crate) async fn running(&self, aws: &Aws) -> Option<&[Instance]> {
+        let list = || async {
+            instances::running(aws).await.unwrap_or_else(|error| {
+                tracing::info!(%error, "pools were not compared with what runs already");
+                None
+            })
+        };
+        self.running.get_or_init(list).await.as_deref()
     }
 
     /// An installed definition, read by `read` at the first call.

@@ -48,8 +48,10 @@ pub(crate) struct ChecksSettings {
     pub catalogue: Field<String>,
     /// What the account tells, when credentials are at hand and the cluster is known: subnets, security groups, images, instance profiles,
     /// capacity reservations and placement groups that are not there, zones without a subnet, reservations that a pool cannot use, limits
-    /// above the account's quotas on vCPUs (default `warning`). It reads alone (`ec2:Describe*`, `iam:GetRole`, `iam:GetInstanceProfile`,
-    /// `ssm:GetParameter`, `servicequotas:GetServiceQuota`), and what the credentials may not ask is left out.
+    /// above the account's quotas on vCPUs, of one pool or of all pools together that share a quota (default `warning`). What runs outside the
+    /// pools counts against a quota, too, in a region with up to 1,000 instances; in a larger one it is not looked at. It reads alone
+    /// (`ec2:Describe*`, `iam:GetRole`, `iam:GetInstanceProfile`, `ssm:GetParameter`, `servicequotas:GetServiceQuota`), and what the
+    /// credentials may not ask is left out.
     #[tf(validate = one_of(&Level::WORDS))]
     pub account: Field<String>,
     /// What the cluster tells, by a dry run of each change (default `off`: the apply asks it anyway).

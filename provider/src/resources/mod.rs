@@ -21,7 +21,11 @@ pub(crate) use self::{
     crds::Crds, helm_release::HelmRelease, interruption_queue::InterruptionQueue, irsa_role::IrsaRole,
     node_pool::NodePoolResource, node_role::NodeRole, pod_identity_role::PodIdentityRole, teardown::Teardown,
 };
-pub(crate) use self::{ec2_node_class::Ec2NodeClass, node_overlay::NodeOverlay, node_pool::NodePool};
+pub(crate) use self::{
+    ec2_node_class::Ec2NodeClass,
+    node_overlay::NodeOverlay,
+    node_pool::{Demands, NodePool},
+};
 
 use crate::provider::Joiner;
 use tfplugin::Offers;

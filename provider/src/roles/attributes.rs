@@ -16,7 +16,7 @@ pub(crate) struct RoleAttributes {
     pub path: Field<String>,
     /// ARN of the policy that bounds what the role may do.
     pub permissions_boundary: Field<String>,
-    /// Tags of the role, on top of the provider's `default_tags`.
+    /// Tags of the role, on top of the provider's `default_tags`. An import takes over all that the role has besides those.
     pub tags: Field<BTreeMap<String, String>>,
     /// Further inline policies, by name, as JSON.
     #[tf(equivalent = same_documents)]

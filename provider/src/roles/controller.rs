@@ -1,11 +1,14 @@
 //! What the controller may do, made from a resource's attributes.
 
+use super::accounts::Party;
 use super::attributes::{ControllerAttributes, RoleAttributes};
 use super::check::{ArnKind, check_arn, check_cluster_name};
 use super::spec::{RoleSpec, keep_words};
+use crate::provider::Joiner;
 use joiner_aws::iam::{Attachments, Role};
-use joiner_aws::policy::{Controller, controller};
-use tfplugin::{Diagnostics, Field};
+use joiner_aws::policy::{Controller, ServiceAccount, controller, granted};
+use std::collections::BTreeSet;
+use tfplugin::{Configured, Context, Diagnostics, Field};
 
 /// Name of the inline policy with the controller's permissions.
 pub(crate) const CONTROLLER_POLICY: &str = "JoinerController";
@@ -50,7 +53,34 @@ pub(crate) fn controller_policy(attributes: &ControllerAttributes, place: Field<
     Field::Known(controller(&facts).to_json())
 }
 
+/// Compares a planned role of `resource` with the controller's releases that were planned before it.
+pub(crate) fn planned_for(
+    ctx: &Context<Joiner>,
+    resource: &str,
+    role: &RoleAttributes,
+    attributes: &ControllerAttributes,
+) {
+    let (Configured::Ready(data), Some(role)) = (ctx.provider(), attributes.party(resource, role)) else {
+        return;
+    };
+    if let Some(misfit) = data.accounts.plan_role(role) {
+        ctx.report(misfit.at_role());
+    }
+}
+
 impl ControllerAttributes {
+    /// The role as it is compared with releases; `None` while its service account is unknown.
+    fn party(&self, resource: &str, role: &RoleAttributes) -> Option<Party> {
+        Some(Party {
+            called: format!("{resource} {:?}", role.name.as_str()?),
+            account: ServiceAccount {
+                namespace: self.namespace.as_str()?.to_owned(),
+                name: self.service_account.as_str()?.to_owned(),
+            },
+            cluster: self.cluster_name.as_str().map(str::to_owned),
+        })
+    }
+
     /// What is wrong, each with its attribute.
     pub(crate) fn check(&self, found: &mut Diagnostics) {
         check_cluster_name(&self.cluster_name, found);
@@ -99,6 +129,24 @@ impl ControllerAttributes {
             service_account: Field::Known(name),
             cluster_name: Field::Known(cluster),
             ..Self::default()
+        }
+    }
+
+    /// The same with what the controller's policy grants, when the role has one.
+    pub(crate) fn granted_by(self, hanging: &Attachments) -> Self {
+        let policy = hanging.inline.get(CONTROLLER_POLICY);
+        let Some(granted) = policy.and_then(|document| granted(document)) else {
+            return Self {
+                manage_instance_profiles: Field::Known(true),
+                ..self
+            };
+        };
+        let roles: BTreeSet<String> = granted.node_role_arns.into_iter().collect();
+        Self {
+            node_role_arns: Field::from_option((!roles.is_empty()).then_some(roles)),
+            interruption_queue_arn: Field::from_option(granted.queue_arn),
+            manage_instance_profiles: Field::Known(granted.manages_profiles),
+            ..self
         }
     }
 

@@ -2,6 +2,7 @@
 //!
 //! Input: a [`RoleSpec`], made from a resource's attributes. Invariant: what others put on a role is neither changed nor taken away.
 
+mod accounts;
 mod attributes;
 mod check;
 mod controller;
@@ -12,11 +13,12 @@ mod settle;
 mod spec;
 mod write;
 
+pub(crate) use accounts::{Accounts, Party};
 pub(crate) use attributes::{ControllerAttributes, RoleAttributes};
 pub(crate) use check::{check_cluster_name, check_role, check_tags};
-pub(crate) use controller::{CONTROLLER_POLICY, Place, controller_policy};
+pub(crate) use controller::{CONTROLLER_POLICY, Place, controller_policy, planned_for};
 pub(crate) use identity::{RoleIdentity, account, partition};
-pub(crate) use import::find;
+pub(crate) use import::{find, imported, imported_tags};
 pub(crate) use read::{merge, present};
 pub(crate) use settle::settled;
 pub(crate) use spec::{RoleSpec, keep_words};

@@ -11,6 +11,7 @@ use crate::support::HEAD;
 const PROVIDER: &str = r#"
 provider "joiner" {
   eks = { cluster_name = "imports" }
+  aws = { default_tags = { team = "a" } }
 }
 "#;
 
@@ -22,22 +23,28 @@ resource "joiner_irsa_role" "this" {{
   name              = "imports-joiner"
   cluster_name      = "imports"
   oidc_provider_arn = {oidc_provider_arn:?}
+  node_role_arns    = [joiner_node_role.this.arn]
+  tags              = {{ cost = "1" }}
 }}
 
 resource "joiner_pod_identity_role" "this" {{
-  name         = "imports-controller"
-  cluster_name = "imports"
+  name                   = "imports-controller"
+  cluster_name           = "imports"
+  interruption_queue_arn = joiner_interruption_queue.this.arn
+  tags                   = {{ cost = "1" }}
 }}
 
 resource "joiner_node_role" "this" {{
   name                    = "imports-nodes"
   cluster_name            = "imports"
   create_instance_profile = true
+  tags                    = {{ cost = "1" }}
 }}
 
 resource "joiner_interruption_queue" "this" {{
   name             = "imports"
   rule_name_prefix = "imports-rules"
+  tags             = {{ cost = "1" }}
 }}
 
 resource "joiner_crds" "this" {{}}
@@ -103,6 +110,14 @@ const IDS: [(&str, &str); 10] = [
     ("joiner_node_overlay", "imported"),
 ];
 
+/// Those of which an import finds all that a configuration says.
+const WHOLE: [&str; 4] = [
+    "joiner_pod_identity_role",
+    "joiner_node_role",
+    "joiner_interruption_queue",
+    "joiner_irsa_role",
+];
+
 const IDENTITIES: [(&str, &str); 10] = [
     ("joiner_pod_identity_role", r#"{ name = "imports-controller" }"#),
     (
@@ -163,7 +178,14 @@ async fn what_exists_is_imported_in_every_way() -> Result<()> {
             is_told(&text, "0 added") && is_told(&text, "0 destroyed"),
             "{kind:?}: {text}"
         );
+        for resource in WHOLE {
+            ensure!(
+                !is_told(&text, &format!("{resource}.this will be updated")),
+                "{kind:?}: {text}"
+            );
+        }
         command.plan_is_empty()?;
+        command.nothing_drifted()?;
 
         // By blocks.
         let by_id = Workspace::with(&cloud, kind, "blocks", &format!("{whole}{}", blocks("id", &ids)))?;

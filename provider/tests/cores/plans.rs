@@ -1,12 +1,13 @@
 //! What a plan tells beyond the rules of the API: by the catalogue, by the account, by the cluster.
 
+use std::fs;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
 use joiner_tests::{Cloud, CoreKind, Workspace, cores, is_told};
 use serde_json::json;
 
-use crate::support::HEAD;
+use crate::support::{HEAD, chart};
 
 fn configuration(checks: &str, subnets: &str, role: &str, alias: &str, zones: &str) -> String {
     format!(
@@ -289,11 +290,184 @@ async fn a_plan_knows_reservations_groups_quotas_and_old_definitions() -> Result
     Ok(())
 }
 
+/// Two pools that buy the same.
+fn sharing(limits: [u32; 2]) -> String {
+    let pool = |(name, limit): (&str, u32)| {
+        format!(
+            r#"
+resource "joiner_node_pool" {name:?} {{
+  name = "shares-{name}"
+  template = {{
+    spec = {{
+      node_class_ref = {{ name = joiner_ec2_node_class.this.name }}
+      requirements = [
+        {{ key = "karpenter.sh/capacity-type", operator = "In", values = ["on-demand"] }},
+        {{ key = "karpenter.k8s.aws/instance-family", operator = "In", values = ["m5"] }},
+      ]
+    }}
+  }}
+  limits = {{ cpu = "{limit}" }}
+  wait   = {{ ready = false }}
+}}
+"#
+        )
+    };
+    let pools: String = ["a", "b"].into_iter().zip(limits).map(pool).collect();
+    format!(
+        r#"{HEAD}
+provider "joiner" {{
+  eks = {{ cluster_name = "sharing" }}
+}}
+
+resource "joiner_ec2_node_class" "this" {{
+  name                          = "sharing"
+  role                          = "sharing-node"
+  ami_selector_terms            = [{{ alias = "al2023@latest" }}]
+  subnet_selector_terms         = [{{ tags = {{ "karpenter.sh/discovery" = "sharing" }} }}]
+  security_group_selector_terms = [{{ tags = {{ "karpenter.sh/discovery" = "sharing" }} }}]
+  wait                          = {{ ready = false }}
+}}
+{pools}"#
+    )
+}
+
 #[tokio::test]
-async fn a_plan_renders_the_controllers_chart() -> Result<()> {
+async fn pools_that_share_a_quota_are_compared_with_it_together() -> Result<()> {
+    let cloud = Cloud::start(Duration::ZERO).await?;
+    let cluster = cloud.cluster("sharing").await?;
+    cloud.crds(&cluster)?;
+    let quota = json!({ "code": "L-1216C47A", "value": 64 });
+    cloud.sandbox.emulator("POST", "quotas", Some(&quota)).await?;
+    let images = json!({ "Filters": [
+        { "Name": "name", "Values": ["amazon-eks-node-al2023*"] }, { "Name": "architecture", "Values": ["x86_64"] },
+    ] });
+    let images = cloud.aws("ec2", "describe_images", &images)?;
+    for kind in cores() {
+        let workspace = Workspace::with(&cloud, kind, "sharing", &sharing([30, 20]))?;
+        let text = workspace.apply(&[])?;
+        ensure!(!text.contains("Warning"), "{kind:?}: {text}");
+        workspace.plan_is_empty()?;
+        // One that does not change counts, and it is told once.
+        workspace.rewrite(&sharing([30, 40]))?;
+        let text = workspace.run(&PLAN)?;
+        for part in [
+            "pools shares-a, shares-b may grow to 70 vCPUs together",
+            "(L-1216C47A): 64.",
+            "limits that are at most 64 together",
+        ] {
+            ensure!(is_told(&text, part), "{kind:?}: {part:?} is not in:\n{text}");
+        }
+        ensure!(
+            text.matches("The limits together are above").count() == 1,
+            "{kind:?}: {text}"
+        );
+        workspace.rewrite(&sharing([31, 20]))?;
+        let text = workspace.run(&PLAN)?;
+        ensure!(!text.contains("Warning"), "{kind:?}: {text}");
+        // What others run takes its part; what the pools run is within their limits.
+        let run = |kind: &str, tags: serde_json::Value| {
+            cloud.aws(
+                "ec2",
+                "run_instances",
+                &json!({
+                    "ImageId": images["Images"][0]["ImageId"], "InstanceType": kind, "MinCount": 1, "MaxCount": 1,
+                    "SubnetId": cluster.aws.subnet_ids[0],
+                    "TagSpecifications": [{ "ResourceType": "instance", "Tags": tags }],
+                }),
+            )
+        };
+        let others = run("m5.4xlarge", json!([{ "Key": "team", "Value": "other" }]))?;
+        let own = run(
+            "m5.4xlarge",
+            json!([{ "Key": "karpenter.sh/nodepool", "Value": "shares-a" }]),
+        )?;
+        warns(
+            &workspace,
+            kind,
+            &sharing([31, 20]),
+            &[
+                "may grow to 51 vCPUs together",
+                "(L-1216C47A): 64, of which others run 16",
+                "at most 48 together",
+            ],
+        )?;
+        warns(
+            &workspace,
+            kind,
+            &sharing([49, 20]),
+            &["The pool may grow to 49 vCPUs, and the account may run 48"],
+        )?;
+        let ids: Vec<&serde_json::Value> = [&others, &own]
+            .map(|answer| &answer["Instances"][0]["InstanceId"])
+            .into();
+        cloud.aws("ec2", "terminate_instances", &json!({ "InstanceIds": ids }))?;
+        workspace.rewrite(&sharing([30, 20]))?;
+        workspace.destroy()?;
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_role_for_another_service_account_than_the_releases_is_told() -> Result<()> {
+    let cloud = Cloud::start(Duration::ZERO).await?;
+    let cluster = cloud.cluster("accounts").await?;
+    let configuration = |account: &str| {
+        format!(
+            r#"{HEAD}
+provider "joiner" {{
+  eks = {{ cluster_name = "accounts" }}
+}}
+
+resource "joiner_irsa_role" "this" {{
+  name              = "accounts-joiner"
+  cluster_name      = "accounts"
+  service_account   = {account:?}
+  oidc_provider_arn = {:?}
+}}
+
+resource "joiner_helm_release" "this" {{
+  name      = "joiner"
+  namespace = "kube-system"
+  values = {{
+    settings       = {{ clusterName = "accounts" }}
+    serviceAccount = {{ annotations = {{ "eks.amazonaws.com/role-arn" = joiner_irsa_role.this.arn }} }}
+  }}
+}}
+"#,
+            cluster.aws.oidc_provider_arn
+        )
+    };
+    for kind in cores() {
+        let workspace = Workspace::with(&cloud, kind, "accounts", &configuration("joiner"))?;
+        let text = workspace.run(&PLAN)?;
+        ensure!(!text.contains("Warning"), "{kind:?}: {text}");
+        warns(
+            &workspace,
+            kind,
+            &configuration("karpenter"),
+            &[
+                "Role and release are for different service accounts",
+                r#"service_account of joiner_irsa_role "accounts-joiner" is "karpenter""#,
+                r#"joiner_helm_release "kube-system/joiner""#,
+                r#"service_account = "joiner" in the role, or serviceAccount = { name = "karpenter" } in the release's values"#,
+            ],
+        )?;
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_plan_renders_the_controllers_chart_and_one_on_this_machine() -> Result<()> {
     let cloud = Cloud::start(Duration::ZERO).await?;
     let cluster = cloud.cluster("rendering").await?;
-    let configuration = |values: &str| {
+    let own = chart(cloud.folder(), "own", "1.0.0")?;
+    let template = own.join("templates/map.yaml");
+    fs::write(
+        &template,
+        fs::read_to_string(&template)?.replace(".Values.text", "required \"word is missing\" .Values.word"),
+    )?;
+    let own = format!("chart = {:?}", own.display().to_string());
+    let configuration = |chart: &str, values: &str| {
         format!(
             r#"{HEAD}
 provider "joiner" {{
@@ -308,26 +482,43 @@ resource "joiner_helm_release" "this" {{
   name      = "joiner"
   namespace = "kube-system"
   values    = {values}
+  {chart}
 }}
 "#,
             cluster.kubeconfig.display()
         )
     };
     for kind in cores() {
-        let workspace = Workspace::with(&cloud, kind, "rendering", &configuration("{ replicas = 1 }"))?;
-        let text = workspace.fails(&PLAN)?;
-        for part in ["values", "settings.clusterName is empty", "Set what it asks for"] {
-            ensure!(is_told(&text, part), "{kind:?}: {part:?} is not in:\n{text}");
-        }
-        for fine in [
-            r#"{ settings = { clusterName = "rendering" } }"#,
-            // Known in the apply.
-            "{ settings = { clusterName = terraform_data.name.output } }",
+        let workspace = Workspace::with(&cloud, kind, "rendering", &configuration("", "{ replicas = 1 }"))?;
+        for (chart, values, parts) in [
+            (
+                "",
+                "{ replicas = 1 }",
+                ["values", "settings.clusterName is empty", "Set what it asks for"],
+            ),
+            (
+                own.as_str(),
+                r#"{ text = "x" }"#,
+                ["values", "word is missing", "or correct the chart"],
+            ),
         ] {
-            workspace.rewrite(&configuration(fine))?;
+            workspace.rewrite(&configuration(chart, values))?;
+            let text = workspace.fails(&PLAN)?;
+            for part in parts {
+                ensure!(is_told(&text, part), "{kind:?}: {part:?} is not in:\n{text}");
+            }
+        }
+        for (chart, fine) in [
+            ("", r#"{ settings = { clusterName = "rendering" } }"#),
+            // Known in the apply.
+            ("", "{ settings = { clusterName = terraform_data.name.output } }"),
+            (own.as_str(), r#"{ word = "x" }"#),
+            (own.as_str(), "{ text = terraform_data.name.output }"),
+        ] {
+            workspace.rewrite(&configuration(chart, fine))?;
             workspace
                 .run(&PLAN)
-                .with_context(|| format!("{kind:?}: {fine}"))?;
+                .with_context(|| format!("{kind:?}: {chart} {fine}"))?;
         }
     }
     Ok(())

@@ -57,7 +57,8 @@ pub(super) struct ClusterModel {
     #[tf(computed, use_state_for_unknown)]
     pub(super) cluster_ca_certificate: Field<String>,
     /// The administrator's certificate as PEM.
-    #[tf(computed, sensitive, use_state_for_unknown)]
+    // Not sensitive: it is no secret, and Terraform 1.11 takes two sensitive attributes for drift at random.
+    #[tf(computed, use_state_for_unknown)]
     pub(super) client_certificate: Field<String>,
     /// The administrator's key as PEM.
     #[tf(computed, sensitive, use_state_for_unknown)]

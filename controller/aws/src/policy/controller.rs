@@ -4,6 +4,7 @@
 use super::trust::ec2_service;
 use super::{Document, Statement};
 use crate::tags;
+use serde_json::Value as Json;
 
 /// The facts that the policy is made for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,6 +25,44 @@ pub struct Controller {
     pub manages_profiles: bool,
 }
 
+/// What a policy of the controller says of the facts that it was made for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Granted {
+    /// ARN of the queue of interruption events.
+    pub queue_arn: Option<String>,
+    /// ARNs of the roles that nodes may have.
+    pub node_role_arns: Vec<String>,
+    /// Whether instance profiles may be made.
+    pub manages_profiles: bool,
+}
+
+const QUEUE: &str = "InterruptionQueue";
+const PASS_ROLE: &str = "PassNodeRole";
+const CREATE_PROFILES: &str = "CreateProfiles";
+
+/// Reads a document that [`controller`] made, by the names of its statements; `None` for a text that is no policy.
+pub fn granted(document: &str) -> Option<Granted> {
+    let document: Json = serde_json::from_str(document).ok()?;
+    let statements = document["Statement"].as_array()?;
+    let named = |sid: &str| statements.iter().find(|statement| statement["Sid"] == sid);
+    let resources = |sid: &str| -> Vec<String> {
+        let resource = named(sid).map(|statement| &statement["Resource"]);
+        let texts = match resource {
+            Some(Json::Array(items)) => items.iter().collect(),
+            other => Vec::from_iter(other),
+        };
+        texts
+            .into_iter()
+            .filter_map(|text| text.as_str().map(str::to_owned))
+            .collect()
+    };
+    Some(Granted {
+        queue_arn: resources(QUEUE).pop(),
+        node_role_arns: resources(PASS_ROLE),
+        manages_profiles: named(CREATE_PROFILES).is_some(),
+    })
+}
+
 /// The policy of the controller, least privilege by tag conditions.
 pub fn controller(facts: &Controller) -> Document {
     let mut statements = launch(facts);
@@ -40,7 +79,7 @@ pub fn controller(facts: &Controller) -> Document {
     ));
     if let Some(queue) = &facts.queue_arn {
         statements.push(Statement::allow(
-            "InterruptionQueue",
+            QUEUE,
             &["sqs:DeleteMessage", "sqs:GetQueueUrl", "sqs:ReceiveMessage"],
             vec![queue.clone()],
         ));
@@ -183,7 +222,7 @@ fn identity(facts: &Controller) -> Vec<Statement> {
         let mut roles = node_role_arns.clone();
         roles.sort();
         roles.dedup();
-        statements.push(Statement::allow("PassNodeRole", &["iam:PassRole"], roles).when(
+        statements.push(Statement::allow(PASS_ROLE, &["iam:PassRole"], roles).when(
             "StringEquals",
             "iam:PassedToService",
             &[ec2_service(partition)],
@@ -214,7 +253,7 @@ fn identity(facts: &Controller) -> Vec<Statement> {
         vec!["*".to_owned()],
     ));
     statements.push(request(Statement::allow(
-        "CreateProfiles",
+        CREATE_PROFILES,
         &["iam:CreateInstanceProfile"],
         profiles(),
     )));
@@ -303,6 +342,32 @@ mod tests {
             length <= 10_240,
             "{length} characters are too many for the inline policies of a role"
         );
+    }
+
+    #[test]
+    fn a_policy_tells_what_it_was_made_for() {
+        for (queue, roles, manages) in [(true, 2, true), (false, 0, false)] {
+            let arn = "arn:aws:iam::123456789012:role/b".to_owned();
+            let mut facts = facts();
+            facts.node_role_arns.push(arn);
+            facts.node_role_arns.truncate(roles);
+            facts.queue_arn = facts.queue_arn.filter(|_| queue);
+            facts.manages_profiles = manages;
+            facts.node_role_arns.sort();
+            let want = Granted {
+                queue_arn: facts.queue_arn.clone(),
+                node_role_arns: facts.node_role_arns.clone(),
+                manages_profiles: manages,
+            };
+            assert_eq!(granted(&controller(&facts).to_json()), Some(want));
+        }
+        // Written by hand, with a text where a list may be.
+        let by_hand = r#"{"Statement":[{"Sid":"PassNodeRole","Resource":"arn:aws:iam::1:role/a"}]}"#;
+        assert_eq!(
+            granted(by_hand).map(|granted| granted.node_role_arns),
+            Some(vec!["arn:aws:iam::1:role/a".to_owned()])
+        );
+        assert_eq!(granted("x"), None);
     }
 
     #[test]

@@ -4,7 +4,7 @@ mod controller;
 mod meaning;
 mod trust;
 
-pub use controller::{Controller, controller};
+pub use controller::{Controller, Granted, controller, granted};
 pub use meaning::{differences, same_meaning};
 pub use trust::{ServiceAccount, irsa_trust, node_trust, pod_identity_trust};
 

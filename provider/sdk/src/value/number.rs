@@ -51,13 +51,6 @@ impl Number {
         self.0.to_f64().unwrap_or(f64::NAN)
     }
 
-    /// The `f64` that is exactly this number, if there is one.
-    #[must_use]
-    pub fn as_exact_f64(&self) -> Option<f64> {
-        let near = self.0.to_f64().filter(|float| float.is_finite())?;
-        (Self::try_from(near).ok()? == *self).then_some(near)
-    }
-
     /// Whether it has no fraction.
     #[must_use]
     pub fn is_integer(&self) -> bool {

@@ -40,6 +40,7 @@ fn one_apply_with_a_provider_that_is_unknown_at_plan_and_then_no_changes() {
         );
         assert_eq!(thing["spec"]["weight"], 4);
         workspace.plan().succeeded("second plan");
+        workspace.refresh_only().succeeded("a look for drift");
 
         workspace.write(&FULL.replace("60m", "1h"));
         workspace.plan().succeeded("a plan with another spelling");

@@ -194,6 +194,11 @@ impl Workspace {
         self.run(&["plan", "-detailed-exitcode", "-no-color"])
     }
 
+    /// The exit code of a plan that looks for drift alone: 0 none, 2 some.
+    pub(crate) fn refresh_only(&self) -> Ran {
+        self.run(&["plan", "-refresh-only", "-detailed-exitcode", "-no-color"])
+    }
+
     /// The attributes of the one folder_thing in the state.
     pub(crate) fn thing(&self) -> serde_json::Value {
         let shown = self.run(&["show", "-json"]).succeeded("show");

@@ -493,3 +493,94 @@ async fn values_that_the_chart_refuses_are_told_in_the_plan() {
         "what does not change is not rendered"
     );
 }
+
+#[tokio::test]
+async fn a_chart_on_this_machine_is_rendered_in_the_plan() {
+    let world = World::new().await;
+    let chart = tempfile::tempdir().expect("a directory");
+    std::fs::write(
+        chart.path().join("Chart.yaml"),
+        "apiVersion: v2\nname: own\nversion: 1.0.0\n",
+    )
+    .expect("written");
+    let of = |chart: &str| config(|config| config["chart"] = json!(chart));
+    let own = of(&chart.path().display().to_string());
+    world
+        .helm
+        .refuse_values(Some("template: own/templates/x.yaml:1:3: nil pointer"));
+    let mut release = world.session();
+    let failure = release.plan(own.clone()).await.expect_err("refused");
+    assert_eq!(failure.diagnostics().paths(), ["values"]);
+    assert!(words(&failure).contains("correct the chart"), "{failure}");
+    assert!(world.helm.verbs().is_empty(), "a plan changes nothing");
+    release
+        .plan(of("oci://registry.example/own"))
+        .await
+        .expect("a registry is left to the apply");
+    let unknown = {
+        let mut unknown = own.clone();
+        unknown["values"] = json!({ "replicas": UNKNOWN });
+        unknown
+    };
+    release.plan(unknown).await.expect("so is what is not known");
+    // Only the apply knows what the cluster can do.
+    std::fs::create_dir(chart.path().join("templates")).expect("made");
+    std::fs::write(
+        chart.path().join("templates/x.yaml"),
+        "{{ .Capabilities.APIVersions.Has \"x/v1\" | ternary \"\" (fail \"no x\") }}",
+    )
+    .expect("written");
+    let planned = release.plan(own).await.expect("a warning");
+    let told = planned.warnings.to_string();
+    assert!(told.contains("may not take these values"), "{told}");
+}
+
+#[tokio::test]
+async fn a_role_for_another_service_account_is_told_by_what_is_planned_second() {
+    let role = |account: &str| {
+        json!({
+            "name": "role", "cluster_name": "c", "service_account": account, "namespace": "n",
+            "oidc_provider_arn": "arn:aws:iam::123456789012:oidc-provider/oidc.eks.eu-central-1.amazonaws.com/id/A",
+        })
+    };
+    // What the first plan of a role cannot tell, its ARN, is no reason not to look.
+    let annotated = config(|config| {
+        config["values"]["serviceAccount"] =
+            json!({ "annotations": { "eks.amazonaws.com/role-arn": UNKNOWN } });
+    });
+    for (account, is_told) in [("joiner", true), ("r-joiner", false)] {
+        for role_first in [true, false] {
+            let world = World::new().await;
+            let mut kinds = [
+                ("joiner_irsa_role", role(account), "service_account"),
+                (TYPE, annotated.clone(), "values"),
+            ];
+            if !role_first {
+                kinds.reverse();
+            }
+            let mut told = Vec::new();
+            for (kind, config, _) in &kinds {
+                let mut session = world.core.resource(kind).expect("the type exists");
+                let planned = session.plan(config.clone()).await.expect("planned");
+                told.push((planned.warnings.paths(), planned.warnings.to_string()));
+            }
+            assert!(told[0].0.is_empty(), "nothing to compare with: {told:?}");
+            assert_eq!(
+                told[1].0,
+                Vec::from_iter(is_told.then_some(kinds[1].2)),
+                "{told:?}"
+            );
+            if is_told {
+                let words = &told[1].1;
+                for part in [
+                    "joiner_irsa_role \"role\"",
+                    "joiner_helm_release \"n/r\"",
+                    "service_account = \"r-joiner\" in the role",
+                    "serviceAccount = { name = \"joiner\" } in the release's values",
+                ] {
+                    assert!(words.contains(part), "{part:?} is not in {words}");
+                }
+            }
+        }
+    }
+}

@@ -1,5 +1,6 @@
 //! `joiner_helm_release`.
 
+mod account;
 mod apply;
 mod documents;
 mod identity;

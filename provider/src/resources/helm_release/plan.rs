@@ -3,8 +3,8 @@
 
 use super::identity::ReleaseIdentity;
 use super::schema::HelmRelease;
-use super::trial;
 use super::validate::source;
+use super::{account, trial};
 use crate::cluster::Kind;
 use crate::helm::Storage;
 use crate::provider::{Joiner, Part};
@@ -23,6 +23,7 @@ pub(super) async fn plan(
     request: &PlanRequest<HelmRelease>,
     plan: &mut Plan<HelmRelease, ReleaseIdentity>,
 ) -> Result<(), Diagnostics> {
+    compare_with_roles(ctx, &request.config, &plan.planned);
     let digest = digest(&plan.planned);
     let planned = &mut plan.planned;
     if planned.id.is_unknown() {
@@ -60,6 +61,18 @@ pub(super) async fn plan(
         ctx.report(other_chart_name(prior, old, new));
     }
     try_out(ctx, request, planned).await
+}
+
+/// Compares the release with the controller's roles that were planned before it.
+fn compare_with_roles(ctx: &Context<Joiner>, config: &HelmRelease, planned: &HelmRelease) {
+    let (Configured::Ready(data), Some(release)) =
+        (ctx.provider(), account::party(&planned.with_secrets(config)))
+    else {
+        return;
+    };
+    if let Some(misfit) = data.accounts.plan_release(release) {
+        ctx.report(misfit.at_release());
+    }
 }
 
 /// A change needs Helm, and values that the chart takes; and it brings the chart's definitions.

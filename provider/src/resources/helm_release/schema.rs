@@ -12,6 +12,10 @@ use tfplugin::{Field, Model, Value};
 /// someone changed in the cluster shows as `drift`, and the next apply sets it right; a field that another field manager set since is
 /// taken back with `force_conflicts` alone, and without it that manager is named. A release that a killed run left unfinished is taken
 /// up from there.
+///
+/// A plan renders the chart, without a cluster, when all its values are known, and tells what the chart refuses: the controller's chart, or one
+/// on this machine. A chart in a registry is pulled in the apply alone. A plan also warns when the controller's role, of the same
+/// configuration, is for another service account than the one that the controller's chart gives to its pods.
 #[derive(Clone, Debug, Default, PartialEq, Model)]
 pub(crate) struct HelmRelease {
     /// Name of the release. A change replaces it.
@@ -36,7 +40,9 @@ pub(crate) struct HelmRelease {
     pub set_sensitive: Field<Vec<SetEntry>>,
     /// Single values that are in no plan and no state, merged last of all. A new value alone is no change: give a new
     /// `set_wo_version` with it.
-    #[tf(write_only, sensitive)]
+    // Not sensitive: no plan and no state has it, and Terraform 1.11 takes two sensitive attributes for drift at random, since it compares the
+    // order in which it came by them.
+    #[tf(write_only)]
     pub set_wo: Field<Vec<SecretEntry>>,
     /// Any number; a change writes the release anew with the values of `set_wo`.
     pub set_wo_version: Field<i64>,
@@ -109,6 +115,16 @@ pub(crate) struct HelmRelease {
     pub drift: Field<BTreeMap<String, String>>,
 }
 
+impl HelmRelease {
+    /// The planned release with what is in the configuration alone.
+    pub(super) fn with_secrets(&self, config: &Self) -> Self {
+        Self {
+            set_wo: config.set_wo.clone(),
+            ..self.clone()
+        }
+    }
+}
+
 /// Time limits besides `timeout`, such as `10m`.
 #[derive(Clone, Debug, Default, PartialEq, Model)]
 pub(crate) struct Limits {
@@ -143,4 +159,17 @@ pub(crate) struct SetEntry {
     /// `auto` reads `true`, `false`, `null` and whole numbers in the text; `string` leaves it as it is.
     #[tf(default = "auto", validate = one_of(&["auto", "string"]))]
     pub r#type: Field<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_attribute_alone_is_sensitive() {
+        let schema = HelmRelease::schema(0);
+        let sensitive = schema.attributes.iter().filter(|attribute| attribute.sensitive);
+        let names: Vec<&str> = sensitive.map(|attribute| attribute.name.as_str()).collect();
+        assert_eq!(names, ["set_sensitive"], "two would look like drift to Terraform");
+    }
 }

@@ -1,10 +1,12 @@
 //! Importing by the queue's name; the rules are found by their target.
 
+use super::OWNER_TAG;
 use super::identity::QueueIdentity;
 use super::rules::find_prefix;
 use super::schema::InterruptionQueue;
 use crate::provider::Joiner;
 use crate::report;
+use crate::roles::imported_tags;
 use joiner_aws::{Error, queues};
 use tfplugin::{Context, Diagnostics, Field, ImportBy, State};
 
@@ -35,6 +37,7 @@ pub(super) async fn import(
         id: Field::Known(name.clone()),
         name: Field::Known(name.clone()),
         arn: Field::Known(queue.arn),
+        tags: imported_tags(&aws.settings().default_tags, &queue.tags, OWNER_TAG),
         rule_name_prefix: Field::Known(prefix.unwrap_or(name)),
         ..InterruptionQueue::default()
     };

@@ -265,7 +265,10 @@ async fn what_is_unknown_waits_for_the_apply() {
 #[tokio::test]
 async fn an_import_finds_queue_and_rules() {
     let world = World::of("joiner_interruption_queue").await;
-    let named = config(|config| config["rule_name_prefix"] = json!("p"));
+    let named = config(|config| {
+        config["rule_name_prefix"] = json!("p");
+        config["tags"] = json!({ "cost": "1" });
+    });
     world.session().apply(named.clone()).await.expect("created");
     let mut by_id = world.session();
     by_id.import("q").await.expect("imported");

@@ -25,7 +25,7 @@ pub(crate) struct InterruptionQueue {
     /// ID, ARN or alias of a KMS key that encrypts messages, whose policy lets `events.amazonaws.com` use it. Left out: keys of SQS' own.
     #[tf(validate = not_empty)]
     pub kms_key_id: Field<String>,
-    /// Tags of queue and rules, on top of the provider's `default_tags`.
+    /// Tags of queue and rules, on top of the provider's `default_tags`. An import takes over all that the queue has besides those.
     pub tags: Field<BTreeMap<String, String>>,
     /// The same as `name`.
     #[tf(computed, use_state_for_unknown)]

@@ -1,9 +1,9 @@
-//! Importing by role name: what the trust policy and our tag tell.
+//! Importing by role name: what the trust policy, our tag and the controller's policy tell.
 
 use super::documents::OWNER_TAG;
 use super::schema::IrsaRole;
 use crate::provider::Joiner;
-use crate::roles::{self, ControllerAttributes, RoleAttributes, RoleIdentity};
+use crate::roles::{self, CONTROLLER_POLICY, ControllerAttributes, RoleIdentity};
 use joiner_aws::iam::Role;
 use serde_json::Value as Json;
 use tfplugin::{Context, Diagnostics, Field, ImportBy, State};
@@ -14,15 +14,22 @@ pub(super) async fn import(
     by: ImportBy<RoleIdentity>,
 ) -> Result<Vec<State<IrsaRole, RoleIdentity>>, Diagnostics> {
     let data = ctx.ready()?;
-    let model = model(&roles::find(data.aws()?, by).await?);
+    let aws = data.aws()?;
+    let (role, hanging) = roles::find(aws, by).await?;
+    let told = told(&role);
+    let model = IrsaRole {
+        role: roles::imported(aws, (&role, &hanging), OWNER_TAG, &[CONTROLLER_POLICY]),
+        controller: told.controller.granted_by(&hanging),
+        ..told
+    };
     Ok(vec![State {
         identity: RoleIdentity::of(&model.role),
         ..State::new(model)
     }])
 }
 
-/// What the role itself tells of the attributes; the core reads the rest.
-fn model(role: &Role) -> IrsaRole {
+/// What the role itself tells of its service account.
+fn told(role: &Role) -> IrsaRole {
     let trust: Json = serde_json::from_str(&role.trust).unwrap_or_default();
     let statement = match &trust["Statement"] {
         Json::Array(statements) => statements.first().cloned().unwrap_or_default(),
@@ -46,17 +53,10 @@ fn model(role: &Role) -> IrsaRole {
         .get(OWNER_TAG)
         .and_then(|owner| Some(owner.rsplit_once('@')?.1.to_owned()));
     IrsaRole {
-        role: RoleAttributes {
-            id: Field::Known(role.name.clone()),
-            name: Field::Known(role.name.clone()),
-            arn: Field::Known(role.arn.clone()),
-            ..RoleAttributes::default()
-        },
         controller: ControllerAttributes {
             namespace: Field::from_option(namespace.map(str::to_owned)),
             service_account: Field::from_option(service_account.map(str::to_owned)),
             cluster_name: Field::from_option(cluster),
-            manage_instance_profiles: Field::Known(true),
             ..ControllerAttributes::default()
         },
         oidc_provider_arn: Field::from_option(provider),
@@ -96,7 +96,7 @@ mod tests {
             max_session_seconds: 3600,
             tags: BTreeMap::from([(OWNER_TAG.into(), "n/s@c".into())]),
         };
-        let model = model(&role);
+        let model = told(&role);
         assert_eq!(
             (
                 model.oidc_provider_arn.as_str(),

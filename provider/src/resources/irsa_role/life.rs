@@ -37,6 +37,19 @@ fn config(change: impl FnOnce(&mut Json)) -> Json {
     config
 }
 
+/// With every attribute that can be changed in place.
+fn full() -> Json {
+    config(|config| {
+        config["description"] = json!("the controller");
+        config["permissions_boundary"] = json!("arn:aws:iam::123456789012:policy/b");
+        config["tags"] = json!({ "cost": "1" });
+        config["policies"] = json!({ "volumes": policy(&json!(["kms:CreateGrant"])) });
+        config["policy_arns"] = json!(["arn:aws:iam::aws:policy/P"]);
+        config["service_account"] = json!("other");
+        config["interruption_queue_arn"] = json!("arn:aws:sqs:eu-central-1:123456789012:q");
+    })
+}
+
 async fn action(role: &mut Session<JoinerProvider>, config: Json) -> Action {
     role.plan(config).await.expect("planned").action
 }
@@ -79,15 +92,7 @@ async fn create_plan_change_and_destroy() {
     );
     assert_eq!(action(&mut role, config(|_| {})).await, Action::NoOp);
 
-    let full = config(|config| {
-        config["description"] = json!("the controller");
-        config["permissions_boundary"] = json!("arn:aws:iam::123456789012:policy/b");
-        config["tags"] = json!({ "cost": "1" });
-        config["policies"] = json!({ "volumes": policy(&json!(["kms:CreateGrant"])) });
-        config["policy_arns"] = json!(["arn:aws:iam::aws:policy/P"]);
-        config["service_account"] = json!("other");
-        config["interruption_queue_arn"] = json!("arn:aws:sqs:eu-central-1:123456789012:q");
-    });
+    let full = full();
     assert_eq!(action(&mut role, full.clone()).await, Action::Update);
     role.apply(full.clone()).await.expect("changed");
     let live = world.role("r");
@@ -278,6 +283,48 @@ async fn what_is_unknown_waits_for_the_apply() {
 }
 
 #[tokio::test]
+async fn a_plan_after_an_import_is_empty() {
+    let world = World::of(TYPE).await;
+    for made in [
+        full(),
+        config(|config| config["manage_instance_profiles"] = json!(false)),
+    ] {
+        let mut role = world.session();
+        role.apply(made.clone()).await.expect("created");
+        let mut imported = world.session();
+        imported.import("r").await.expect("imported");
+        assert_eq!(action(&mut imported, made.clone()).await, Action::NoOp, "{made}");
+        role.destroy().await.expect("destroyed");
+    }
+    // What the configuration leaves out shows, the tag of somebody else, too.
+    world.session().apply(full()).await.expect("created");
+    if let Some(live) = world.account.roles().get_mut("r") {
+        live.tags.insert("theirs".into(), "x".into());
+    }
+    let mut imported = world.session();
+    imported.import("r").await.expect("imported");
+    assert_eq!(action(&mut imported, full()).await, Action::Update);
+}
+
+#[tokio::test]
+async fn drift_of_tags_is_seen() {
+    let world = World::of(TYPE).await;
+    let mut role = world.session();
+    role.apply(full()).await.expect("created");
+    for change in [
+        (|live: &mut Role| drop(live.tags.insert("cost".into(), "2".into()))) as fn(&mut Role),
+        |live| drop(live.tags.remove("cost")),
+    ] {
+        if let Some(live) = world.account.roles().get_mut("r") {
+            change(live);
+        }
+        assert_eq!(action(&mut role, full()).await, Action::Update);
+        role.apply(full()).await.expect("set right");
+        assert_eq!(world.role("r").tags["cost"], "1");
+    }
+}
+
+#[tokio::test]
 async fn an_import_reads_the_role() {
     let world = World::of(TYPE).await;
     world.made().await;
@@ -290,17 +337,6 @@ async fn an_import_reads_the_role() {
         ),
         (Field::Known(OIDC.to_owned()), "c".into())
     );
-    let plain = config(|config| {
-        config.as_object_mut().expect("a map").remove("node_role_arns");
-    });
-    let mut plain_role = world.session();
-    plain_role
-        .apply(config(|config| {
-            config["name"] = json!("plain");
-            config.as_object_mut().expect("a map").remove("node_role_arns");
-        }))
-        .await
-        .expect("created");
     for (account, fits) in [
         (Json::Null, true),
         (json!("123456789012"), true),
@@ -308,17 +344,12 @@ async fn an_import_reads_the_role() {
     ] {
         let mut by_identity = world.session();
         let imported = by_identity
-            .import_by_identity(json!({ "name": "plain", "account_id": account }))
+            .import_by_identity(json!({ "name": "r", "account_id": account }))
             .await;
         match imported {
             Ok(_) => {
                 assert!(fits, "{account}");
-                let same = {
-                    let mut same = plain.clone();
-                    same["name"] = json!("plain");
-                    same
-                };
-                assert_eq!(action(&mut by_identity, same).await, Action::NoOp);
+                assert_eq!(action(&mut by_identity, config(|_| {})).await, Action::NoOp);
             }
             Err(failure) => assert!(!fits && words(&failure).contains("999999999999"), "{failure}"),
         }

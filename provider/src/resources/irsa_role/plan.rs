@@ -3,7 +3,7 @@
 use super::documents::{ProviderArn, policy, trust};
 use super::schema::IrsaRole;
 use crate::provider::{Joiner, known_region};
-use crate::roles::{RoleIdentity, keep_words};
+use crate::roles::{RoleIdentity, keep_words, planned_for};
 use tfplugin::{Context, Diagnostics, Field, Plan, PlanRequest};
 
 /// Completes the plan.
@@ -21,6 +21,7 @@ pub(super) async fn plan(
         // IAM tells account and id; a role that is replaced has another identity than the one before it.
         plan.identity = None;
     }
+    planned_for(ctx, "joiner_irsa_role", &planned.role, &planned.controller);
     let prior = request.prior.clone().unwrap_or_default();
     let wrong = |problem: String| {
         let mut found = Diagnostics::new();

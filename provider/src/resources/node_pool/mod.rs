@@ -14,6 +14,7 @@ mod zones;
 use super::by_files::by_files;
 use crate::forecast::plan_destroy;
 use crate::objects::{ObjectIdentity, moved, with_meaning};
+pub(crate) use quotas::Demands;
 pub(crate) use schema::NodePool;
 
 /// The resource `joiner_node_pool`.

@@ -19,10 +19,24 @@ pub(super) async fn plan(
         // The API forbids the change between a fixed number of nodes and as many as pods need.
         plan.require_replace("replicas");
     }
-    if plan.changed || request.prior.is_none() {
-        foresee(ctx, &plan.planned).await?;
+    match plan.changed || request.prior.is_none() {
+        true => foresee(ctx, &plan.planned).await?,
+        false => note(ctx, &plan.planned).await?,
     }
     objects::plan(ctx, request, plan).await
+}
+
+/// Keeps a pool that does not change in mind, for those that share its quotas.
+async fn note(ctx: &Context<Joiner>, planned: &NodePool) -> Result<(), Diagnostics> {
+    let account = Checks::in_context(ctx).account;
+    if account != Level::Off
+        && let Configured::Ready(data) = ctx.provider()
+    {
+        let region = known_region(ctx);
+        let findings = quotas::note(data, Foreseen::of(planned)?, region.as_str()).await;
+        ctx.report_all(told::<NodePool>(findings, Level::Warning));
+    }
+    Ok(())
 }
 
 /// Tells what of the pool can never work.
@@ -47,8 +61,7 @@ async fn foresee(ctx: &Context<Joiner>, planned: &NodePool) -> Result<(), Diagno
     {
         let mut findings = zones::check(data, &object);
         findings.extend(reservations::check(data, &object));
-        let buyable = feasible::buyable(&object.json, region.as_str(), &class);
-        findings.extend(quotas::check(data, &object, &buyable).await);
+        findings.extend(quotas::check(data, &object, region.as_str()).await);
         found.append(told::<NodePool>(findings, account));
     }
     if found.has_errors() {

@@ -244,14 +244,21 @@ async fn what_is_unknown_waits_for_the_apply() {
 #[tokio::test]
 async fn an_import_reads_everything() {
     let world = World::of("joiner_node_role").await;
-    let with_profile = || config(|config| config["create_instance_profile"] = json!(true));
-    world.session().apply(with_profile()).await.expect("created");
+    let whole = || {
+        config(|config| {
+            config["create_instance_profile"] = json!(true);
+            config["tags"] = json!({ "cost": "1" });
+            config["policy_arns"] = json!(["arn:aws:iam::123456789012:policy/cni"]);
+            config["policies"] = json!({ "extra": "{\"Version\":\"2012-10-17\",\"Statement\":[]}" });
+        })
+    };
+    world.session().apply(whole()).await.expect("created");
     let mut by_id = world.session();
     by_id.import("nodes").await.expect("imported");
     assert_eq!(model(&by_id).cluster_name, "c".into());
-    assert_eq!(action(&mut by_id, with_profile()).await, Action::NoOp);
+    assert_eq!(action(&mut by_id, whole()).await, Action::NoOp);
     let mut by_identity = world.session();
     let identity = json!({ "name": "nodes" });
     by_identity.import_by_identity(identity).await.expect("imported");
-    assert_eq!(action(&mut by_identity, with_profile()).await, Action::NoOp);
+    assert_eq!(action(&mut by_identity, whole()).await, Action::NoOp);
 }

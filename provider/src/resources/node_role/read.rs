@@ -9,7 +9,6 @@ use crate::roles::{self, RoleIdentity, keep_words, partition};
 use joiner_aws::eks::access_entries;
 use joiner_aws::iam::{Attachments, Role};
 use joiner_aws::{Aws, Error};
-use std::collections::BTreeSet;
 use tfplugin::{Context, Diagnostics, Field, State};
 
 /// The state of the role now; `None` when it is gone. While AWS is unknown the state stays as it is.
@@ -46,14 +45,6 @@ fn merge(prior: &NodeRole, role: &Role, hanging: &Attachments) -> NodeRole {
     };
     if let Some(names) = model.managed_policies.known_mut() {
         names.retain(|name| hanging.policies.contains(&managed_arn(partition, name)));
-    } else {
-        // An import: those of AWS that are attached.
-        let prefix = managed_arn(partition, "");
-        let names = hanging
-            .policies
-            .iter()
-            .filter_map(|arn| arn.strip_prefix(&prefix));
-        model.managed_policies = Field::Known(names.map(str::to_owned).collect::<BTreeSet<_>>());
     }
     model
 }

@@ -1,10 +1,10 @@
-//! Importing by role name: what our tag tells; the association is found by it.
+//! Importing by role name: what our tag and the controller's policy tell; the association is found by the tag.
 
 use super::OWNER_TAG;
 use super::schema::PodIdentityRole;
 use crate::provider::Joiner;
-use crate::roles::{self, ControllerAttributes, RoleAttributes, RoleIdentity};
-use tfplugin::{Context, Diagnostic, Diagnostics, Field, ImportBy, State};
+use crate::roles::{self, CONTROLLER_POLICY, ControllerAttributes, RoleIdentity};
+use tfplugin::{Context, Diagnostic, Diagnostics, ImportBy, State};
 
 /// The role with the name that is the ID.
 pub(super) async fn import(
@@ -12,7 +12,8 @@ pub(super) async fn import(
     by: ImportBy<RoleIdentity>,
 ) -> Result<Vec<State<PodIdentityRole, RoleIdentity>>, Diagnostics> {
     let data = ctx.ready()?;
-    let role = roles::find(data.aws()?, by).await?;
+    let aws = data.aws()?;
+    let (role, hanging) = roles::find(aws, by).await?;
     let controller = ControllerAttributes::of_owner(role.tags.get(OWNER_TAG));
     if controller.cluster_name.is_null() {
         ctx.report(Diagnostic::warning(
@@ -24,16 +25,8 @@ pub(super) async fn import(
         ));
     }
     let model = PodIdentityRole {
-        role: RoleAttributes {
-            id: Field::Known(role.name.clone()),
-            name: Field::Known(role.name.clone()),
-            arn: Field::Known(role.arn),
-            ..RoleAttributes::default()
-        },
-        controller: ControllerAttributes {
-            manage_instance_profiles: Field::Known(true),
-            ..controller
-        },
+        role: roles::imported(aws, (&role, &hanging), OWNER_TAG, &[CONTROLLER_POLICY]),
+        controller: controller.granted_by(&hanging),
         ..PodIdentityRole::default()
     };
     Ok(vec![State {

@@ -164,20 +164,21 @@ async fn what_is_unknown_waits_for_the_apply() {
 #[tokio::test]
 async fn an_import_reads_role_and_association() {
     let world = World::of("joiner_pod_identity_role").await;
-    let plain = config(|config| {
-        config.as_object_mut().expect("a map").remove("node_role_arns");
+    let whole = config(|config| {
+        config["tags"] = json!({ "cost": "1" });
+        config["policy_arns"] = json!(["arn:aws:iam::aws:policy/P"]);
     });
     let mut role = world.session();
-    role.apply(plain.clone()).await.expect("created");
+    role.apply(whole.clone()).await.expect("created");
     let mut by_id = world.session();
     by_id.import("r").await.expect("imported");
     assert_eq!(model(&by_id).controller.cluster_name, "c".into());
     assert_eq!(model(&by_id).association_id, model(&role).association_id);
-    assert_eq!(action(&mut by_id, plain.clone()).await, Action::NoOp);
+    assert_eq!(action(&mut by_id, whole.clone()).await, Action::NoOp);
     let mut by_identity = world.session();
     let identity = json!({ "name": "r", "account_id": "123456789012" });
     by_identity.import_by_identity(identity).await.expect("imported");
-    assert_eq!(action(&mut by_identity, plain).await, Action::NoOp);
+    assert_eq!(action(&mut by_identity, whole).await, Action::NoOp);
     let elsewhere = json!({ "name": "r", "account_id": "999999999999" });
     let failure = world.session().import_by_identity(elsewhere).await;
     assert!(

@@ -3,7 +3,7 @@
 use super::schema::PodIdentityRole;
 use crate::provider::{Joiner, known_region};
 use crate::report;
-use crate::roles::{Place, RoleIdentity, account, controller_policy, keep_words, partition};
+use crate::roles::{Place, RoleIdentity, account, controller_policy, keep_words, partition, planned_for};
 use joiner_aws::policy::pod_identity_trust;
 use joiner_aws::sts;
 use tfplugin::{Context, Diagnostics, Field, Plan, PlanRequest};
@@ -18,6 +18,12 @@ pub(super) async fn plan(
     if planned.role.id.is_unknown() {
         planned.role.id = planned.role.name.clone();
     }
+    planned_for(
+        ctx,
+        "joiner_pod_identity_role",
+        &planned.role,
+        &planned.controller,
+    );
     let trust = Field::Known(pod_identity_trust().to_json());
     let Some(prior) = &request.prior else {
         // IAM tells account and ID; a role that is replaced has another identity than the one before it.

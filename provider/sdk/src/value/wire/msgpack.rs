@@ -275,14 +275,10 @@ fn write(value: &Value, ty: &Type, path: &AttributePath) -> Result<Raw, WireErro
     }
 }
 
+/// As text, which go-cty parses with the precision that it parses a stored state's JSON with. It holds other numbers more shortly, and
+/// Terraform compares the states of a refresh as they lie in memory: equal numbers would count as a change.
 fn write_number(number: &Number) -> Raw {
-    if let Some(integer) = number.as_i64() {
-        return Raw::from(integer);
-    }
-    match number.as_exact_f64() {
-        Some(float) if !number.is_integer() => Raw::F64(float),
-        _ => Raw::from(number.to_string()),
-    }
+    Raw::from(number.to_string())
 }
 
 fn unknown() -> Raw {
