@@ -4,12 +4,20 @@ use super::price::{Columns, Dual, Purpose, columns, free_demands, solve, spared}
 use super::state::{Round, State};
 use crate::money::Price;
 
+/// So few classes of pods are all told apart even with many rules.
+const FEW: usize = 160;
+
 /// A lower bound of the price of the claims to be made, in any answer that has a place for the pods that this one has a place
 /// for and gives up no more wishes: nodes and pods can be divided, what nodes that are there can carry is carried there, and
 /// of the rules that bind pods to others only those count that keep pods of a kind on different nodes or in different zones.
 pub(super) fn lower(round: &mut Round<'_, '_>) -> Price {
     // More rules say more, but make more kinds of pods, of which not all may be told apart.
-    let (many, few) = (relaxed(round, 12, 3.0), relaxed(round, 4, 20.0));
+    let most = if round.problem.classes.len() <= FEW {
+        24
+    } else {
+        12
+    };
+    let (many, few) = (relaxed(round, most, 3.0), relaxed(round, 4, 20.0));
     let better = many
         .into_iter()
         .chain(few)

@@ -5,8 +5,8 @@ use crate::schedule::state::{Ask, Place, Round};
 
 /// How many claims are asked for a kind of pods.
 const ASKED: usize = 400;
-/// So many looks at a claim cost as much as one node filled on trial.
-const LOOKS: u64 = 2000;
+/// So many looks at claims are a step of the search.
+const LOOKS: u64 = 3000;
 
 /// Puts what has been taken off claims, which are `gone`, onto others, as far as that costs nothing; what those were. The
 /// claims are asked from number `start` on.

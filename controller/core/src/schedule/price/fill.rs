@@ -13,88 +13,142 @@ pub(super) struct Fill {
     pub(super) rank: f64,
 }
 
-/// So many looks at pods cost as much as a node filled on trial.
-const LOOKS: u64 = 4096;
+/// So many looks at pods are a step of the search.
+const LOOKS: usize = 6144;
+/// So many cost as much as a node on trial does in any case.
+const TRIAL: usize = 1536;
+
+/// A node on trial.
+pub(super) struct Trial {
+    pub(super) fill: Fill,
+    /// What is left of it.
+    pub(super) free: Vec<f64>,
+    /// How many pods are counted by each group with a rule over hosts.
+    hosts: Vec<u32>,
+    /// What its load is worth.
+    pub(super) worth: f64,
+}
 
 impl Packer {
-    /// Fills a column, with at least one pod of `head`.
-    pub(super) fn fill(&mut self, round: &Round<'_, '_>, column: usize, head: usize) -> Option<Fill> {
-        self.spent += 1;
+    /// Fills a column, first with a pod of `head`. Exchanges are tried where the load's rank is `least` or more.
+    pub(super) fn fill(
+        &mut self,
+        round: &Round<'_, '_>,
+        column: usize,
+        head: usize,
+        least: f64,
+    ) -> Option<Fill> {
+        let price = self.columns.all[column].price;
+        let mut trial = self.empty(round, column);
+        let mut looks = TRIAL;
+        if self.more(round, head, &trial) > 0 {
+            self.take(round, head, 1, &mut trial);
+            looks += self.top_up(round, &mut trial);
+            if trial.worth >= least * price {
+                looks += self.exchange(round, &mut trial);
+            }
+        }
+        self.looks += looks;
+        self.spent += (self.looks / LOOKS) as u64;
+        self.looks %= LOOKS;
+        (self.free, self.hosts) = (trial.free, trial.hosts);
+        trial.fill.rank = trial.worth / price;
+        (!trial.fill.counts.is_empty()).then_some(trial.fill)
+    }
+
+    fn empty(&mut self, round: &Round<'_, '_>, column: usize) -> Trial {
         let mut free = std::mem::take(&mut self.free);
         free.clone_from(&self.columns.all[column].holds);
         let mut hosts = std::mem::take(&mut self.hosts);
         hosts.clear();
         hosts.resize(round.problem.hosts, 0);
-        let mut fill = Fill {
-            column,
-            counts: Vec::new(),
-            rank: 0.0,
-        };
-        let mut worth = 0.0;
-        if self.room(round, head, &free, &hosts) > 0 {
-            self.take(round, head, 1, &mut fill, &mut free, &mut hosts);
-            worth = self.worth[head];
-            let (mut open, mut inverse) = (std::mem::take(&mut self.open), std::mem::take(&mut self.inverse));
-            open.clear();
-            let served = |bundle: &usize| {
-                let first = self.bundles[*bundle][0];
-                self.columns.served[self.columns.sort[first]].has(column)
-            };
-            open.extend(self.active.iter().copied().filter(served));
-            let mut looks = 0;
-            while let Some((bundle, at, most)) = self.best(&mut open, &free, &mut inverse) {
-                looks += open.len();
-                let found = self.bundles[bundle].iter().copied().find_map(|demand| {
-                    let left = self.left[demand] - taken(&fill, demand);
-                    let count = if left == 0 {
-                        0
-                    } else {
-                        self.room(round, demand, &free, &hosts).min(left).min(most)
-                    };
-                    (count > 0).then_some((demand, count))
-                });
-                match found {
-                    Some((demand, count)) => {
-                        self.take(round, demand, count, &mut fill, &mut free, &mut hosts);
-                        worth += self.worth[demand] * count as f64;
-                    }
-                    None => drop(open.swap_remove(at)),
-                }
-            }
-            (self.open, self.inverse) = (open, inverse);
-            self.spent += looks as u64 / LOOKS;
+        Trial {
+            fill: Fill {
+                column,
+                counts: Vec::new(),
+                rank: 0.0,
+            },
+            free,
+            hosts,
+            worth: 0.0,
         }
-        (self.free, self.hosts) = (free, hosts);
-        if fill.counts.is_empty() {
-            return None;
-        }
-        fill.rank = worth / self.columns.all[column].price;
-        Some(fill)
     }
 
-    fn take(
+    /// Puts on a node what is worth most for what it takes of what is left; how many looks at pods it took.
+    pub(super) fn top_up(&mut self, round: &Round<'_, '_>, trial: &mut Trial) -> usize {
+        let (mut open, mut inverse) = (std::mem::take(&mut self.open), std::mem::take(&mut self.inverse));
+        open.clear();
+        let served = self.active.iter().copied();
+        open.extend(served.filter(|bundle| self.serves(trial.fill.column, *bundle)));
+        let mut looks = 0;
+        while let Some((bundle, at, most)) = self.best(&mut open, &trial.free, &mut inverse) {
+            looks += open.len();
+            let found = self.bundles[bundle].iter().copied().find_map(|demand| {
+                let count = self.more(round, demand, trial).min(most);
+                (count > 0).then_some((demand, count))
+            });
+            match found {
+                Some((demand, count)) => self.take(round, demand, count, trial),
+                None => drop(open.swap_remove(at)),
+            }
+        }
+        (self.open, self.inverse) = (open, inverse);
+        looks
+    }
+
+    /// Whether pods of a bundle may be on a column, if they fit.
+    pub(super) fn serves(&self, column: usize, bundle: usize) -> bool {
+        let first = self.bundles[bundle][0];
+        self.columns.served[self.columns.sort[first]].has(column)
+    }
+
+    /// Puts pods on a node.
+    pub(super) fn take(&self, round: &Round<'_, '_>, demand: usize, count: usize, trial: &mut Trial) {
+        for (free, takes) in trial.free.iter_mut().zip(&self.demands[demand].takes) {
+            *free -= takes * count as f64;
+        }
+        let more = u32::try_from(count).unwrap_or(u32::MAX);
+        self.count_hosts(round, demand, trial, |there| there.saturating_add(more));
+        match trial.fill.counts.iter_mut().find(|(of, _)| *of == demand) {
+            Some((_, there)) => *there += count,
+            None => trial.fill.counts.push((demand, count)),
+        }
+        trial.worth += self.worth[demand] * count as f64;
+    }
+
+    /// Takes pods off a node.
+    pub(super) fn take_off(&self, round: &Round<'_, '_>, demand: usize, count: usize, trial: &mut Trial) {
+        for (free, takes) in trial.free.iter_mut().zip(&self.demands[demand].takes) {
+            *free += takes * count as f64;
+        }
+        let fewer = u32::try_from(count).unwrap_or(u32::MAX);
+        self.count_hosts(round, demand, trial, |there| there.saturating_sub(fewer));
+        trial
+            .fill
+            .counts
+            .iter_mut()
+            .filter(|(of, _)| *of == demand)
+            .for_each(|(_, there)| *there -= count);
+        trial.fill.counts.retain(|(_, there)| *there > 0);
+        trial.worth -= self.worth[demand] * count as f64;
+    }
+
+    /// Counts pods anew in the groups with a rule over hosts.
+    fn count_hosts(
         &self,
         round: &Round<'_, '_>,
         demand: usize,
-        count: usize,
-        fill: &mut Fill,
-        free: &mut [f64],
-        hosts: &mut [u32],
+        trial: &mut Trial,
+        count: impl Fn(u32) -> u32,
     ) {
-        for (free, takes) in free.iter_mut().zip(&self.demands[demand].takes) {
-            *free -= takes * count as f64;
+        if !self.bound[demand] {
+            return;
         }
-        if self.bound[demand] {
-            for group in &round.problem.classes[self.demands[demand].class].feeds {
-                let group = &round.problem.groups[*group];
-                if group.at == Where::Host {
-                    hosts[group.host] += u32::try_from(count).unwrap_or(u32::MAX);
-                }
+        for group in &round.problem.classes[self.demands[demand].class].feeds {
+            let group = &round.problem.groups[*group];
+            if group.at == Where::Host {
+                trial.hosts[group.host] = count(trial.hosts[group.host]);
             }
-        }
-        match fill.counts.iter_mut().find(|(of, _)| *of == demand) {
-            Some((_, there)) => *there += count,
-            None => fill.counts.push((demand, count)),
         }
     }
 
@@ -147,11 +201,20 @@ impl Packer {
         })
     }
 
-    /// How many more pods of a demand go on a node on which so much is free and so many are counted.
-    fn room(&self, round: &Round<'_, '_>, demand: usize, free: &[f64], hosts: &[u32]) -> usize {
+    /// How many more of the pods of a demand that are left go on a node.
+    pub(super) fn more(&self, round: &Round<'_, '_>, demand: usize, trial: &Trial) -> usize {
+        let left = self.left[demand] - taken(&trial.fill, demand);
+        if left == 0 {
+            return 0;
+        }
+        self.room(round, demand, trial).min(left)
+    }
+
+    /// How many more pods of a demand go on a node.
+    fn room(&self, round: &Round<'_, '_>, demand: usize, trial: &Trial) -> usize {
         let it = &self.demands[demand];
         let mut room = usize::MAX;
-        for (takes, free) in it.takes.iter().zip(free) {
+        for (takes, free) in it.takes.iter().zip(&trial.free) {
             if *takes > 0.0 {
                 room = room.min(if *free < *takes {
                     0
@@ -161,7 +224,7 @@ impl Packer {
             }
         }
         if self.bound[demand] {
-            room = room.min(round.host_room(it.class, it.level, hosts, true));
+            room = room.min(round.host_room(it.class, it.level, &trial.hosts, true));
         }
         if self.ported[demand] { room.min(1) } else { room }
     }

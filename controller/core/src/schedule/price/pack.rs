@@ -34,6 +34,8 @@ pub(in crate::schedule) struct Packer {
     pub(super) taken: Vec<usize>,
     /// Of each bundle what a pod takes of those, one bundle after the other.
     pub(super) takes: Vec<f64>,
+    /// How often that goes into one.
+    pub(super) times: Vec<f64>,
     /// How much more a pod of each bundle counts for being large.
     pub(super) bonus: Vec<f64>,
     /// Whether rules over hosts concern a demand.
@@ -43,8 +45,10 @@ pub(in crate::schedule) struct Packer {
     pub(super) free: Vec<f64>,
     pub(super) open: Vec<usize>,
     pub(super) inverse: Vec<f64>,
-    /// How many loads were tried.
+    /// How many steps were taken.
     pub(super) spent: u64,
+    /// Looks at pods that make no whole step yet.
+    pub(super) looks: usize,
     /// What packing may cost before it is given up, and what it has cost.
     pub(super) budget: f64,
     cost: f64,
@@ -55,6 +59,9 @@ pub(in crate::schedule) struct Packer {
     last: BTreeMap<usize, (usize, f64)>,
     offers: Offers,
 }
+
+/// A load is made better by exchanges if it is worth so much of the best that is known.
+const CLOSE: f64 = 0.92;
 
 /// How much care is taken over the choice of columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,10 +115,12 @@ impl Packer {
         let taken: Vec<usize> = (0..dims)
             .filter(|dim| demands.iter().any(|demand| demand.takes[*dim] > 0.0))
             .collect();
+        let takes: Vec<f64> = firsts()
+            .flat_map(|demand| taken.iter().map(|dim| demand.takes[*dim]))
+            .collect();
         Packer {
-            takes: firsts()
-                .flat_map(|demand| taken.iter().map(|dim| demand.takes[*dim]))
-                .collect(),
+            times: takes.iter().map(|takes| 1.0 / takes).collect(),
+            takes,
             taken,
             bonus: firsts().map(|demand| 1.0 + 0.15 * size(demand)).collect(),
             left: vec![0; demands.len()],
@@ -128,6 +137,7 @@ impl Packer {
             open: Vec::new(),
             inverse: Vec::new(),
             spent: 0,
+            looks: 0,
             budget: f64::INFINITY,
             cost: 0.0,
             skip: 0,
@@ -142,13 +152,15 @@ impl Packer {
         }
     }
 
-    /// Packs every demand; whether all found a node. Once `stop` says so the rest is packed without much care, so that there
-    /// is an answer.
-    pub(super) fn pack_all(&mut self, round: &mut Round<'_, '_>, stop: &dyn Fn() -> bool) -> bool {
-        for (left, demand) in self.left.iter_mut().zip(&self.demands) {
-            *left = demand.count;
-        }
-        self.active = (0..self.bundles.len()).collect();
+    /// Packs what is left of some bundles; whether all found a node. Once `stop` says so the rest is packed without much care,
+    /// so that there is an answer.
+    pub(super) fn pack_all(
+        &mut self,
+        round: &mut Round<'_, '_>,
+        bundles: &[usize],
+        stop: &dyn Fn() -> bool,
+    ) -> bool {
+        self.active = bundles.to_vec();
         self.care = Care::Some;
         self.last.clear();
         let complete = self.pack(round, stop);
@@ -229,7 +241,7 @@ impl Packer {
         let key = self.columns.sort[head];
         let last = self.last.get(&key).copied();
         if let (true, Some((column, rank))) = (self.care != Care::Full, last)
-            && let Some(fill) = self.fill(round, column, head)
+            && let Some(fill) = self.fill(round, column, head, 0.0)
             && (fill.rank >= rank * 0.985 || self.care == Care::None)
         {
             return Some(fill);
@@ -238,7 +250,7 @@ impl Packer {
             let first = Some(self.dual.best[head]).filter(|column| *column < self.columns.all.len());
             let others = self.candidates(head);
             let mut some = first.into_iter().chain(others);
-            return some.find_map(|column| self.fill(round, column, head));
+            return some.find_map(|column| self.fill(round, column, head, 0.0));
         }
         let mut best: Option<Fill> = None;
         for (index, column) in self.candidates(head).into_iter().enumerate() {
@@ -246,7 +258,8 @@ impl Packer {
             if skipped || self.columns.all[column].price + self.cost > self.budget {
                 continue;
             }
-            let Some(fill) = self.fill(round, column, head) else {
+            let least = best.as_ref().map_or(0.0, |known| known.rank * CLOSE);
+            let Some(fill) = self.fill(round, column, head, least) else {
                 continue;
             };
             // Of all but equal ones the larger: fewer nodes.

@@ -17,7 +17,7 @@ pub(in crate::schedule) fn spared(round: &mut Round<'_, '_>, columns: &Columns, 
     if problem.nodes.is_empty() {
         return dual.bound;
     }
-    let mut parties = Parties((0..dual.items.len()).collect());
+    let mut parties = Parties::new(dual.items.len());
     let slack = State::new(problem).slack;
     let mut carried: Vec<(usize, f64)> = Vec::new();
     let mut suited: BTreeMap<(usize, usize), Vec<bool>> = BTreeMap::new();
@@ -68,10 +68,15 @@ pub(in crate::schedule) fn spared(round: &mut Round<'_, '_>, columns: &Columns, 
 }
 
 /// Items that share nodes that are there, directly or by way of others.
-struct Parties(Vec<usize>);
+pub(super) struct Parties(Vec<usize>);
 
 impl Parties {
-    fn of(&self, item: usize) -> usize {
+    /// So many items, none of which shares a node with another as yet.
+    pub(super) fn new(items: usize) -> Parties {
+        Parties((0..items).collect())
+    }
+
+    pub(super) fn of(&self, item: usize) -> usize {
         let mut at = item;
         while self.0[at] != at {
             at = self.0[at];
@@ -79,7 +84,7 @@ impl Parties {
         at
     }
 
-    fn join(&mut self, items: &[usize]) {
+    pub(super) fn join(&mut self, items: &[usize]) {
         let Some((first, others)) = items.split_first() else {
             return;
         };
@@ -102,7 +107,7 @@ mod tests {
 
     #[test]
     fn who_meets_is_of_one_party() {
-        let mut parties = Parties((0..6).collect());
+        let mut parties = Parties::new(6);
         parties.join(&[4, 5]);
         parties.join(&[1, 2]);
         parties.join(&[]);
