@@ -86,7 +86,7 @@ pub(crate) struct Which {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum SandboxCommand {
-    /// Start the sandbox, or complete the running one
+    /// Start the sandbox, or add what the running one lacks
     Up(Up),
     /// Show every part: state, process, port, uptime, memory
     Status {

@@ -27,7 +27,9 @@ pub enum Error {
         output: String,
     },
     /// A part of a running sandbox ended by itself.
-    #[error("{part} {end}; its last log lines ({log}):\n{lines}")]
+    #[error(
+        "{part} {end}; `joiner sandbox down` and `up` start everything anew; its last log lines ({log}):\n{lines}"
+    )]
     PartFailed {
         /// The part, as `status` names it.
         part: String,

@@ -68,6 +68,11 @@ impl Layout {
         self.dir.join(".lock")
     }
 
+    /// The folder from which cores install our providers.
+    pub fn core(&self) -> PathBuf {
+        self.dir.join("core")
+    }
+
     /// The kubeconfig with a context for each cluster, the newest being current.
     pub fn kubeconfig(&self) -> PathBuf {
         self.dir.join("kubeconfig")

@@ -31,6 +31,9 @@ pub struct Record {
     /// Milliseconds between an instance's launch and its node.
     #[serde(default)]
     pub boot_time_ms: u64,
+    /// Where it takes the programs of `joiner/<name>` images from.
+    #[serde(default)]
+    pub binaries: PathBuf,
     /// The processes it started, by part; what `down` ends should the supervisor die first.
     #[serde(default)]
     pub children: BTreeMap<String, ProcessId>,

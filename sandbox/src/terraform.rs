@@ -16,6 +16,8 @@ const PROVIDERS: [&str; 2] = ["joiner", "sandbox"];
 const NAMESPACE: &str = "joiner-dev";
 /// The registry hosts that the two cores put before a source without a host.
 const HOSTS: [&str; 2] = ["registry.opentofu.org", "registry.terraform.io"];
+/// The CLI configuration's file.
+const CLI_CONFIG: &str = "cli.tfrc";
 
 /// A filesystem mirror with our providers, and the CLI configuration that names it.
 #[derive(Debug, Clone)]
@@ -50,13 +52,19 @@ impl Mirror {
             link(&binaries.join(&name), &package.join(format!("{name}_v{version}")))?;
             link(helm, &package.join("helm"))?;
         }
-        let cli_config = dir.join("cli.tfrc");
+        let cli_config = dir.join(CLI_CONFIG);
         let text = format!(
             "provider_installation {{\n  filesystem_mirror {{\n    path = {:?}\n  }}\n}}\n",
             plugins.display().to_string()
         );
         fs::write(&cli_config, text).map_err(Error::file("write", &cli_config))?;
         Ok(Self { cli_config })
+    }
+
+    /// The one that was laid out in `dir`; `None` where none was.
+    pub fn there(dir: &Path) -> Option<Self> {
+        let cli_config = dir.join(CLI_CONFIG);
+        cli_config.is_file().then_some(Self { cli_config })
     }
 
     /// The CLI configuration, for `TF_CLI_CONFIG_FILE`.

@@ -54,6 +54,18 @@ async fn a_busy_port_is_named_with_the_part_that_wanted_it() -> Result<()> {
     drop(held);
     let output = sandbox(&ground, &dir, &["up", "--boot-time=0", "--api-port", &port])?;
     ensure!(output.status.success(), "{}", text(&output));
+    // What runs goes on with its own programs, so those of another build are not what would be tried.
+    let other = ground.folder().join("other").display().to_string();
+    let output = sandbox(
+        &ground,
+        &dir,
+        &["up", "--boot-time=0", "--controller-binaries", &other],
+    )?;
+    ensure!(output.status.code() == Some(1), "{output:?}");
+    tells(
+        &text(&output),
+        &["takes the controller from", &other, "sandbox down"],
+    )?;
     let output = sandbox(&ground, &dir, &["down"])?;
     ensure!(output.status.success(), "{}", text(&output));
     nothing_runs(&dir)

@@ -40,6 +40,18 @@ fn check_volume(ebs: &View<'_>, found: &mut Vec<Violation>) {
             "{kind} volumes have no settable IOPS: remove it, or use gp3, io1 or io2"
         )));
     }
+    for (field, value, least) in [
+        ("iops", ebs.field("iops"), least_iops(kind)),
+        ("throughput", ebs.field("throughput"), least_throughput(kind)),
+    ] {
+        if let (Some(value), Some(least)) = (value, least)
+            && value.value.as_i64().is_some_and(|given| given < least)
+        {
+            found.push(value.fail(format!(
+                "{kind} volumes have a {field} of at least {least}: give that or more, or leave it out"
+            )));
+        }
+    }
     if !ebs.may_have("iops") && matches!(kind, "io1" | "io2") {
         found.push(ebs.fail(format!("{kind} volumes need 'iops': set it, or use gp3")));
     }
@@ -50,6 +62,20 @@ fn check_volume(ebs: &View<'_>, found: &mut Vec<Violation>) {
             "{kind} volumes have no settable throughput: remove it, or use gp3"
         )));
     }
+}
+
+/// The least IOPS that EC2 takes for a kind of volume (`EbsBlockDevice` in its API reference).
+fn least_iops(kind: &str) -> Option<i64> {
+    match kind {
+        "gp3" => Some(3000),
+        "io1" | "io2" => Some(100),
+        _ => None,
+    }
+}
+
+/// The least throughput that EC2 takes, in MiB a second.
+fn least_throughput(kind: &str) -> Option<i64> {
+    (kind == "gp3").then_some(125)
 }
 
 fn check_device_names(spec: &View<'_>, found: &mut Vec<Violation>) {

@@ -73,13 +73,12 @@ pub(crate) fn how_to_go_on(setting: &Setting) {
         dir: (!usual).then_some(dir),
         example: &setting.example,
         tools: &setting.tools.bin,
-        cli_config: setting.cli_config(),
     };
     output::line(&way.to_string());
 }
 
 /// This program as the shell finds it: by its path from the folder where the command was given, where it lies below.
-fn program() -> PathBuf {
+pub(super) fn program() -> PathBuf {
     let program = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("joiner"));
     let here = std::env::current_dir().ok();
     let below = here.and_then(|here| program.strip_prefix(here).ok().map(Path::to_owned));
@@ -97,7 +96,6 @@ struct Way<'a> {
     dir: Option<&'a Path>,
     example: &'a Path,
     tools: &'a Path,
-    cli_config: &'a Path,
 }
 
 impl fmt::Display for Way<'_> {
@@ -110,15 +108,13 @@ impl fmt::Display for Way<'_> {
         write!(
             f,
             "The sandbox stays up. To go on:\n  \
-             eval \"$({sandbox} env)\"    # KUBECONFIG and AWS settings\n  \
+             eval \"$({sandbox} env)\"    # KUBECONFIG, AWS settings, where tofu finds the providers\n  \
              export PATH={}:$PATH    # kubectl, helm, tofu\n  \
-             export TF_CLI_CONFIG_FILE={}\n  \
              kubectl get nodepools,nodeclaims,nodes,pods -A\n  \
              kubectl logs -n kube-system -l app.kubernetes.io/name=joiner -f\n  \
              {sandbox} quickstart --example {} --destroy    # destroys it and proves that nothing is left\n  \
              {sandbox} down    # ends the sandbox",
             word(self.tools),
-            word(self.cli_config),
             word(self.example),
         )
     }
@@ -135,7 +131,6 @@ mod tests {
             dir: None,
             example: Path::new("/home/me/example"),
             tools: Path::new("/cache/bin"),
-            cli_config: Path::new("/data/tofu.rc"),
         };
         let text = way.to_string();
         for part in [

@@ -11,8 +11,12 @@ use joiner_sandbox::{Layout, Sandbox, UpOptions};
 use kube::config::{KubeConfigOptions, Kubeconfig};
 
 use super::Quickstart;
+use super::report::program;
 use crate::output;
 use crate::steps::Steps;
+
+/// The cluster of the example, unless its variable says otherwise.
+const CLUSTER: &str = "quickstart";
 
 /// Everything that a step needs.
 pub(crate) struct Setting {
@@ -20,7 +24,6 @@ pub(crate) struct Setting {
     pub(crate) example: PathBuf,
     pub(crate) tools: Tools,
     core: Core,
-    mirror: Mirror,
 }
 
 impl Setting {
@@ -35,12 +38,9 @@ impl Setting {
         };
         let binaries = up.binaries.clone();
         let sandbox = joiner_sandbox::up(up, &steps).await?;
-        let mirror = Mirror::lay_out(
-            &sandbox.layout().dir().join("core"),
-            &binaries,
-            &tools.path("helm"),
-        )?;
+        let mirror = Mirror::lay_out(&sandbox.layout().core(), &binaries, &tools.path("helm"))?;
         let example = std::path::absolute(&options.example)?;
+        check_state(&sandbox, &example).await?;
         let binary = options.core.clone().unwrap_or_else(|| tools.path("tofu"));
         let core = Core::new(binary, &example, &mirror, sandbox.environment());
         core.forget_lock()?;
@@ -49,7 +49,6 @@ impl Setting {
             example,
             tools,
             core,
-            mirror,
         })
     }
 
@@ -91,9 +90,20 @@ impl Setting {
         let config = kube::Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await?;
         Ok(kube::Client::try_from(config)?)
     }
+}
 
-    /// Where the core finds our providers, for a user who goes on by hand.
-    pub(crate) fn cli_config(&self) -> &Path {
-        self.mirror.cli_config()
+/// A cluster of the example that another checkout's state has could only be in the way of the apply.
+async fn check_state(sandbox: &Sandbox, example: &Path) -> Result<()> {
+    if example.join("terraform.tfstate").exists() {
+        return Ok(());
     }
+    if sandbox.cluster(CLUSTER).await?.is_none() {
+        return Ok(());
+    }
+    bail!(
+        "the sandbox has a cluster {CLUSTER} that {} has no state of, so it was made from another checkout: destroy it there, or end the \
+         sandbox with all that is in it (`{} sandbox down`)",
+        example.display(),
+        program().display()
+    )
 }

@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use joiner_sandbox::terraform::Mirror;
 use joiner_sandbox::{Layout, Result, Sandbox};
 
 use crate::arguments::Output;
@@ -9,7 +10,12 @@ use crate::output;
 
 /// Prints the settings that point other tools at the sandbox.
 pub(crate) fn run(layout: Layout, how: Output) -> Result<ExitCode> {
-    let environment = Sandbox::open(layout)?.environment();
+    let sandbox = Sandbox::open(layout)?;
+    let mut environment = sandbox.environment();
+    if let Some(mirror) = Mirror::there(&sandbox.layout().core()) {
+        let config = mirror.cli_config().display().to_string();
+        environment.insert("TF_CLI_CONFIG_FILE".to_owned(), config);
+    }
     if how == Output::Json {
         return Ok(output::json(&environment));
     }

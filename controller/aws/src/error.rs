@@ -83,7 +83,7 @@ pub enum Error {
     #[error("the AWS credentials have expired: {0}; sign in again or refresh the session token")]
     CredentialsExpired(Answer),
     /// The credentials are accepted, the action is not allowed.
-    #[error("not authorised: {0}; allow {operation} in the policies of this identity", operation = .0.operation)]
+    #[error("not authorised: {0}; allow {action} in the policies of this identity", action = refused_action(.0))]
     Unauthorized(Answer),
     /// Too many calls, after the SDK's own retries. Worth repeating later.
     #[error("throttled: {0}")]
@@ -122,6 +122,15 @@ pub enum Error {
         /// The missing part.
         part: &'static str,
     },
+}
+
+/// The action that was not allowed: a call may need others than that of its own name (`iam:PassRole`), and the answer then says which.
+fn refused_action(answer: &Answer) -> &str {
+    let named = answer.message.split_once("to perform: ").map(|(_, rest)| rest);
+    let action = named.and_then(|rest| rest.split_whitespace().next());
+    action
+        .filter(|action| action.contains(':'))
+        .unwrap_or(answer.operation)
 }
 
 impl Error {
@@ -449,6 +458,18 @@ mod tests {
             text,
             "not authorised: ec2:CreateFleet: UnauthorizedOperation: You are not authorized (request r-1); allow \
              ec2:CreateFleet in the policies of this identity"
+        );
+        // A call may need the right to more than itself.
+        let answer = Answer {
+            operation: "iam:AddRoleToInstanceProfile",
+            code: "AccessDenied".to_owned(),
+            message: "User: arn:aws:sts::1:assumed-role/a/b is not authorized to perform: iam:PassRole on resource: r".to_owned(),
+            request_id: None,
+        };
+        let text = classify(answer, 403).to_string();
+        assert!(
+            text.ends_with("; allow iam:PassRole in the policies of this identity"),
+            "{text}"
         );
     }
 }

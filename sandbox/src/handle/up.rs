@@ -81,6 +81,7 @@ pub async fn up(options: UpOptions, progress: &dyn Progress) -> Result<Sandbox> 
     let sandbox = match Sandbox::open(layout.clone()) {
         Ok(running) => {
             running.check().await?;
+            check_binaries(&running.record().binaries, &options.binaries)?;
             running
         }
         Err(_) => start(&options, progress).await?,
@@ -248,6 +249,21 @@ impl Told {
             _ => {}
         }
     }
+}
+
+/// A running sandbox goes on with the programs that it was started with: those of another build, or of one that is gone, would not be
+/// what the caller is about to try.
+fn check_binaries(running: &Path, wanted: &Path) -> Result<()> {
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    if running.as_os_str().is_empty() || real(running) == real(wanted) {
+        return Ok(());
+    }
+    Err(Error::Refused(format!(
+        "the running sandbox takes the controller from {}, not from {}: end it (`{} sandbox down`) and start it again",
+        running.display(),
+        wanted.display(),
+        wanted.join("joiner").display(),
+    )))
 }
 
 fn check_space(dir: &Path) -> Result<()> {

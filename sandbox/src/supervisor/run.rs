@@ -95,6 +95,7 @@ async fn serve(settings: Settings) -> Result<()> {
         aws_endpoint: format!("http://127.0.0.1:{port}"),
         region: settings.region.clone(),
         boot_time_ms: settings.boot_time_ms,
+        binaries: settings.binaries.clone(),
         children: Default::default(),
     };
     let record = RecordFile::create(layout.record(), record)?;

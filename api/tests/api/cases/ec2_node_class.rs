@@ -512,6 +512,22 @@ pub(super) const ROWS: &[Row] = &[
         Unusable("spec.blockDeviceMappings[0].ebs.iops"),
     ),
     (
+        "IOPS below what gp3 volumes have",
+        &[(
+            DISKS,
+            r#"[{"deviceName": "a", "ebs": {"volumeSize": "2Gi", "volumeType": "gp3", "iops": -5}}]"#,
+        )],
+        Unusable("spec.blockDeviceMappings[0].ebs.iops"),
+    ),
+    (
+        "throughput below what gp3 volumes have",
+        &[(
+            DISKS,
+            r#"[{"deviceName": "a", "ebs": {"volumeSize": "2Gi", "volumeType": "gp3", "throughput": 124}}]"#,
+        )],
+        Unusable("spec.blockDeviceMappings[0].ebs.throughput"),
+    ),
+    (
         "throughput of io2",
         &[(
             DISKS,

@@ -197,11 +197,24 @@ fn replacing_changes_are_found_and_sets_are_named_as_a_whole() {
 }
 
 #[test]
+fn a_null_is_no_value_of_a_required_attribute() {
+    let paths = |config: Json| validators::run(&schema(), &value(config)).paths();
+    assert_eq!(
+        paths(
+            json!({"list": [{"kind": "k"}, {"count": 2}, UNKNOWN], "map": {"x": {}}, "set": [{"count": 2}]})
+        ),
+        ["name", "list[1].kind", "map[\"x\"].kind", "set"]
+    );
+    assert_eq!(paths(json!({"name": UNKNOWN, "one": null})), [""; 0]);
+}
+
+#[test]
 fn validators_and_write_only_reach_every_depth() {
     let bad = json!({"kind": "k", "count": 0, "secret": "s"});
     let bad_in_set = json!({"kind": "k", "count": 0});
-    let mut config =
-        value(json!({"one": bad, "list": [{"kind": "k"}, bad], "map": {"x": bad}, "set": [bad_in_set]}));
+    let mut config = value(
+        json!({"name": "n", "one": bad, "list": [{"kind": "k"}, bad], "map": {"x": bad}, "set": [bad_in_set]}),
+    );
     let found = validators::run(&schema(), &config);
     let paths: Vec<String> = found
         .iter()

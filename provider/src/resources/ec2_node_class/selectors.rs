@@ -3,10 +3,19 @@
 use std::collections::BTreeMap;
 use tfplugin::{Field, Model};
 
+/// A term without a tag would select all that the account has; the API takes it.
+fn some_tags(tags: &BTreeMap<String, String>) -> Result<(), String> {
+    match tags.is_empty() {
+        true => Err("The term names no tag, so it would match everything in the account; name one, or leave tags out and select by id.".to_owned()),
+        false => Ok(()),
+    }
+}
+
 /// Selects subnets: all that is given in a term must match.
 #[derive(Clone, Debug, Default, PartialEq, Model)]
 pub(crate) struct SubnetTerm {
     /// Tags that the subnet carries; `*` stands for any value.
+    #[tf(validate = some_tags)]
     pub tags: Field<BTreeMap<String, String>>,
     /// The subnet's ID; stands alone in its term.
     pub id: Field<String>,
@@ -16,6 +25,7 @@ pub(crate) struct SubnetTerm {
 #[derive(Clone, Debug, Default, PartialEq, Model)]
 pub(crate) struct SecurityGroupTerm {
     /// Tags that the group carries; `*` stands for any value.
+    #[tf(validate = some_tags)]
     pub tags: Field<BTreeMap<String, String>>,
     /// The group's ID; stands alone in its term.
     pub id: Field<String>,
@@ -30,6 +40,7 @@ pub(crate) struct AmiTerm {
     /// nodes whenever a new image comes out.
     pub alias: Field<String>,
     /// Tags that the image carries; `*` stands for any value.
+    #[tf(validate = some_tags)]
     pub tags: Field<BTreeMap<String, String>>,
     /// The image's ID; stands alone in its term.
     pub id: Field<String>,
@@ -45,6 +56,7 @@ pub(crate) struct AmiTerm {
 #[derive(Clone, Debug, Default, PartialEq, Model)]
 pub(crate) struct CapacityReservationTerm {
     /// Tags that the reservation carries; `*` stands for any value.
+    #[tf(validate = some_tags)]
     pub tags: Field<BTreeMap<String, String>>,
     /// The reservation's ID; stands alone in its term.
     pub id: Field<String>,
