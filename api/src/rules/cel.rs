@@ -75,7 +75,7 @@ impl Rules {
         }
     }
 
-    /// The messages of the rules that do not hold.
+    /// The rules that do not hold.
     fn broken(
         &self,
         node: &Node,
@@ -83,7 +83,7 @@ impl Rules {
         old: Option<&Value>,
         path: &JsonPath,
         blocked: &UnknownPaths,
-    ) -> Vec<String> {
+    ) -> Vec<&Rule> {
         if self.each.is_empty() {
             return Vec::new();
         }
@@ -92,7 +92,7 @@ impl Rules {
                 .each
                 .iter()
                 .filter(|rule| !rule.holds(node, value, old, path, blocked));
-            return broken.map(|rule| rule.message.clone()).collect();
+            return broken.collect();
         }
         // A rule that cannot be evaluated (a number that is no number, a field that is missing) does not hold,
         // as at the API server; then the error's message is not the rule's own.
@@ -100,11 +100,7 @@ impl Rules {
             return Vec::new();
         };
         let is_broken = |rule: &Rule| errors.iter().any(|error| error.rule == rule.text);
-        self.each
-            .iter()
-            .filter(|rule| is_broken(rule))
-            .map(|rule| rule.message.clone())
-            .collect()
+        self.each.iter().filter(|rule| is_broken(rule)).collect()
     }
 }
 
@@ -156,6 +152,32 @@ impl Rule {
         }
     }
 
+    /// Where a value breaks the rule: the parts of a list or map that would alone, where the rule is about each, or the whole.
+    fn places(&self, value: &Value, path: &JsonPath, blocked: &UnknownPaths) -> Vec<(JsonPath, Value)> {
+        let parts: Vec<(JsonPath, &Value, Value)> = match value {
+            Value::Array(items) if self.splits => {
+                let items = items.iter().enumerate();
+                items
+                    .map(|(place, item)| (path.index(place), item, json!([item])))
+                    .collect()
+            }
+            Value::Object(entries) if self.splits => entries
+                .iter()
+                .map(|(key, entry)| (path.field(key), entry, json!({ key: entry })))
+                .collect(),
+            _ => Vec::new(),
+        };
+        let broken: Vec<_> = parts
+            .into_iter()
+            .filter(|(path, _, alone)| !blocked.touches(path) && !self.evaluate(alone, None))
+            .map(|(path, part, _)| (path, part.clone()))
+            .collect();
+        match broken.is_empty() {
+            true => vec![(path.clone(), value.clone())],
+            false => broken,
+        }
+    }
+
     fn evaluate(&self, value: &Value, old: Option<&Value>) -> bool {
         let compiled = self.compiled.get_or_init(|| compile_schema(&self.schema));
         validate_compiled(compiled, value, old).is_ok()
@@ -175,13 +197,15 @@ pub(super) fn check(
     if blocked.covers(path) {
         return;
     }
-    for message in node.rules.broken(node, value, old, path, blocked) {
-        found.push(Violation {
-            path: path.clone(),
-            value: Some(value.clone()),
-            message,
-            source: Source::Cel,
-        });
+    for rule in node.rules.broken(node, value, old, path, blocked) {
+        for (path, value) in rule.places(value, path, blocked) {
+            found.push(Violation {
+                path,
+                value: Some(value),
+                message: rule.message.clone(),
+                source: Source::Cel,
+            });
+        }
     }
     for (child_path, child, child_value) in node.children(value, path) {
         // Only fields keep their identity over a change; an item of a list may be another than before.

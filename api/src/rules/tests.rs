@@ -158,7 +158,7 @@ fn what_is_unknown_is_not_judged_and_all_else_is() {
                 class
             },
             &["spec.subnetSelectorTerms.0.id"],
-            &["spec.subnetSelectorTerms"],
+            &["spec.subnetSelectorTerms[1]"],
         ),
         (
             "a selector's tag value unknown, another empty",
@@ -169,7 +169,7 @@ fn what_is_unknown_is_not_judged_and_all_else_is() {
                 class
             },
             &["spec.securityGroupSelectorTerms.0.tags.a"],
-            &["spec.securityGroupSelectorTerms[0].tags"],
+            &["spec.securityGroupSelectorTerms[0].tags.b"],
         ),
         (
             "values unknown",
@@ -191,7 +191,7 @@ fn what_is_unknown_is_not_judged_and_all_else_is() {
                 pool
             },
             &["spec.template.spec.requirements.0.values"],
-            &["spec.template.spec.requirements"],
+            &["spec.template.spec.requirements[1]"],
         ),
         (
             "one value unknown, no contradiction known",

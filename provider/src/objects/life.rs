@@ -186,7 +186,7 @@ async fn wrong_configurations_are_told_with_their_path() {
             config(|config| {
                 config["disruption"] = json!({ "budgets": [{ "nodes": "1", "schedule": "@daily" }] })
             }),
-            "disruption.budgets",
+            "disruption.budgets[0]",
             "both",
         ),
         (

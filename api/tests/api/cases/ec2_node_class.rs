@@ -111,12 +111,12 @@ pub(super) const ROWS: &[Row] = &[
     (
         "empty term",
         &[(AMI, "[{}]"), ("/spec/amiFamily", "\"AL2023\"")],
-        Refused(AT_AMI),
+        Refused("spec.amiSelectorTerms[0]"),
     ),
     (
         "owner alone",
         &[(AMI, r#"[{"owner": "self"}]"#), ("/spec/amiFamily", "\"AL2023\"")],
-        Refused(AT_AMI),
+        Refused("spec.amiSelectorTerms[0]"),
     ),
     (
         "tags",
@@ -174,7 +174,7 @@ pub(super) const ROWS: &[Row] = &[
             (AMI, r#"[{"id": "ami-1", "tags": {"a": "b"}}]"#),
             ("/spec/amiFamily", "\"AL2023\""),
         ],
-        Refused(AT_AMI),
+        Refused("spec.amiSelectorTerms[0]"),
     ),
     (
         "id and name in the second term",
@@ -182,17 +182,17 @@ pub(super) const ROWS: &[Row] = &[
             (AMI, r#"[{"id": "ami-1"}, {"id": "ami-2", "name": "x"}]"#),
             ("/spec/amiFamily", "\"AL2023\""),
         ],
-        Refused(AT_AMI),
+        Refused("spec.amiSelectorTerms[1]"),
     ),
     (
         "alias and id",
         &[(AMI, r#"[{"alias": "al2023@latest", "id": "ami-1"}]"#)],
-        Refused(AT_AMI),
+        Refused("spec.amiSelectorTerms[0]"),
     ),
     (
         "alias and owner",
         &[(AMI, r#"[{"alias": "al2023@latest", "owner": "self"}]"#)],
-        Refused(AT_AMI),
+        Refused("spec.amiSelectorTerms[0]"),
     ),
     (
         "alias and another term",
@@ -260,7 +260,7 @@ pub(super) const ROWS: &[Row] = &[
             (AMI, r#"[{"tags": {"a": ""}}]"#),
             ("/spec/amiFamily", "\"AL2023\""),
         ],
-        Refused("spec.amiSelectorTerms[0].tags"),
+        Refused("spec.amiSelectorTerms[0].tags.a"),
     ),
     (
         "alias and the custom family",
@@ -323,7 +323,11 @@ pub(super) const ROWS: &[Row] = &[
     // subnets
     ("no subnet terms", &[(SUBNETS, "[]")], Refused(AT_SUBNETS)),
     ("subnet terms missing", &[(SUBNETS, "")], Refused(AT_SUBNETS)),
-    ("empty subnet term", &[(SUBNETS, "[{}]")], Refused(AT_SUBNETS)),
+    (
+        "empty subnet term",
+        &[(SUBNETS, "[{}]")],
+        Refused("spec.subnetSelectorTerms[0]"),
+    ),
     (
         "subnet id and tags",
         &[(SUBNETS, r#"[{"id": "subnet-1", "tags": {"a": "b"}}]"#)],
@@ -345,12 +349,16 @@ pub(super) const ROWS: &[Row] = &[
     (
         "empty subnet tag key",
         &[(SUBNETS, r#"[{"tags": {"": "b"}}]"#)],
-        Refused("spec.subnetSelectorTerms[0].tags"),
+        Refused("spec.subnetSelectorTerms[0].tags[\"\"]"),
     ),
     // security groups
     ("no group terms", &[(GROUPS, "[]")], Refused(AT_GROUPS)),
     ("group terms missing", &[(GROUPS, "")], Refused(AT_GROUPS)),
-    ("empty group term", &[(GROUPS, "[{}]")], Refused(AT_GROUPS)),
+    (
+        "empty group term",
+        &[(GROUPS, "[{}]")],
+        Refused("spec.securityGroupSelectorTerms[0]"),
+    ),
     (
         "group id and tags",
         &[(GROUPS, r#"[{"id": "sg-1", "tags": {"a": "b"}}]"#)],
@@ -374,19 +382,19 @@ pub(super) const ROWS: &[Row] = &[
     (
         "empty group tag value",
         &[(GROUPS, r#"[{"tags": {"a": ""}}]"#)],
-        Refused("spec.securityGroupSelectorTerms[0].tags"),
+        Refused("spec.securityGroupSelectorTerms[0].tags.a"),
     ),
     // reservations
     ("no reservation terms", &[(RESERVATIONS, "[]")], Valid),
     (
         "empty reservation term",
         &[(RESERVATIONS, "[{}]")],
-        Refused(AT_RESERVATIONS),
+        Refused("spec.capacityReservationSelectorTerms[0]"),
     ),
     (
         "reservation owner alone",
         &[(RESERVATIONS, r#"[{"ownerID": "123456789012"}]"#)],
-        Refused(AT_RESERVATIONS),
+        Refused("spec.capacityReservationSelectorTerms[0]"),
     ),
     (
         "reservation id and tags",
@@ -411,7 +419,7 @@ pub(super) const ROWS: &[Row] = &[
     (
         "empty reservation tag",
         &[(RESERVATIONS, r#"[{"tags": {"a": ""}}]"#)],
-        Refused("spec.capacityReservationSelectorTerms[0].tags"),
+        Refused("spec.capacityReservationSelectorTerms[0].tags.a"),
     ),
     // placement group
     (
@@ -665,7 +673,7 @@ pub(super) const ROWS: &[Row] = &[
     (
         "empty tag key",
         &[("/spec/tags", r#"{"": "x"}"#)],
-        Refused("spec.tags"),
+        Refused("spec.tags[\"\"]"),
     ),
     (
         "tag of the cluster's name",
@@ -675,7 +683,7 @@ pub(super) const ROWS: &[Row] = &[
     (
         "tag of the cluster",
         &[("/spec/tags", r#"{"kubernetes.io/cluster/x": "owned"}"#)],
-        Refused("spec.tags"),
+        Refused("spec.tags[\"kubernetes.io/cluster/x\"]"),
     ),
     (
         "tag of the pool",
@@ -755,7 +763,7 @@ pub(super) const ROWS: &[Row] = &[
     (
         "unknown hard signal",
         &[(KUBELET, r#"{"evictionHard": {"memory": "5%"}}"#)],
-        Refused("spec.kubelet.evictionHard"),
+        Refused("spec.kubelet.evictionHard.memory"),
     ),
     (
         "unknown soft signal",
@@ -763,7 +771,7 @@ pub(super) const ROWS: &[Row] = &[
             KUBELET,
             r#"{"evictionSoft": {"memory": "5%"}, "evictionSoftGracePeriod": {"memory": "1m"}}"#,
         )],
-        Refused("spec.kubelet.evictionSoft"),
+        Refused("spec.kubelet.evictionSoft.memory"),
     ),
     (
         "bad threshold",
@@ -781,22 +789,22 @@ pub(super) const ROWS: &[Row] = &[
     (
         "unknown reserved resource",
         &[(KUBELET, r#"{"kubeReserved": {"gpu": "1"}}"#)],
-        Refused("spec.kubelet.kubeReserved"),
+        Refused("spec.kubelet.kubeReserved.gpu"),
     ),
     (
         "unknown system resource",
         &[(KUBELET, r#"{"systemReserved": {"gpu": "1"}}"#)],
-        Refused("spec.kubelet.systemReserved"),
+        Refused("spec.kubelet.systemReserved.gpu"),
     ),
     (
         "negative reservation",
         &[(KUBELET, r#"{"kubeReserved": {"cpu": "-1"}}"#)],
-        Refused("spec.kubelet.kubeReserved"),
+        Refused("spec.kubelet.kubeReserved.cpu"),
     ),
     (
         "negative system reservation",
         &[(KUBELET, r#"{"systemReserved": {"cpu": "-1"}}"#)],
-        Refused("spec.kubelet.systemReserved"),
+        Refused("spec.kubelet.systemReserved.cpu"),
     ),
     (
         "reservation as number",

@@ -70,12 +70,12 @@ pub(super) const ROWS: &[Row] = &[
     (
         "In without values",
         &[(REQ, r#"[{"key": "a", "operator": "In"}]"#)],
-        Refused("spec.requirements"),
+        Refused("spec.requirements[0]"),
     ),
     (
         "Gt with two values",
         &[(REQ, r#"[{"key": "a", "operator": "Gt", "values": ["1", "2"]}]"#)],
-        Refused("spec.requirements"),
+        Refused("spec.requirements[0]"),
     ),
     (
         "more minValues than values",
@@ -83,7 +83,7 @@ pub(super) const ROWS: &[Row] = &[
             REQ,
             r#"[{"key": "a", "operator": "In", "values": ["b"], "minValues": 2}]"#,
         )],
-        Refused("spec.requirements"),
+        Refused("spec.requirements[0]"),
     ),
     (
         "requirement karpenter.sh/x",

@@ -98,17 +98,17 @@ pub(super) const ROWS: &[Row] = &[
     (
         "In without values",
         &[(REQ, r#"[{"key": "a", "operator": "In"}]"#)],
-        Refused("spec.requirements"),
+        Refused("spec.requirements[0]"),
     ),
     (
         "NotIn without values",
         &[(REQ, r#"[{"key": "a", "operator": "NotIn"}]"#)],
-        Refused("spec.requirements"),
+        Refused("spec.requirements[0]"),
     ),
     (
         "Lt without values",
         &[(REQ, r#"[{"key": "a", "operator": "Lt"}]"#)],
-        Refused("spec.requirements"),
+        Refused("spec.requirements[0]"),
     ),
     (
         "minValues",

@@ -8,7 +8,6 @@ use super::{
 const REQ: &str = "/spec/template/spec/requirements";
 const BUDGETS: &str = "/spec/disruption";
 const LABELS: &str = "/spec/template/metadata/labels";
-const AT_REQ: &str = "spec.template.spec.requirements";
 
 pub(super) const ROWS: &[Row] = &[
     ("the least", &[], Valid),
@@ -200,7 +199,7 @@ pub(super) const ROWS: &[Row] = &[
             BUDGETS,
             r#"{"consolidateAfter": "0s", "budgets": [{"nodes": "1", "schedule": "@daily"}]}"#,
         )],
-        Refused("spec.disruption.budgets"),
+        Refused("spec.disruption.budgets[0]"),
     ),
     (
         "duration without schedule",
@@ -208,7 +207,7 @@ pub(super) const ROWS: &[Row] = &[
             BUDGETS,
             r#"{"consolidateAfter": "0s", "budgets": [{"nodes": "1", "duration": "1h"}]}"#,
         )],
-        Refused("spec.disruption.budgets"),
+        Refused("spec.disruption.budgets[0]"),
     ),
     (
         "one good and one bad budget",
@@ -216,7 +215,7 @@ pub(super) const ROWS: &[Row] = &[
             BUDGETS,
             r#"{"consolidateAfter": "0s", "budgets": [{"nodes": "1"}, {"nodes": "1", "duration": "1h"}]}"#,
         )],
-        Refused("spec.disruption.budgets"),
+        Refused("spec.disruption.budgets[1]"),
     ),
     (
         "budget nodes by default",
@@ -398,27 +397,27 @@ pub(super) const ROWS: &[Row] = &[
     (
         "label of the pool",
         &[(LABELS, r#"{"karpenter.sh/nodepool": "x"}"#)],
-        Refused("spec.template.metadata.labels"),
+        Refused("spec.template.metadata.labels[\"karpenter.sh/nodepool\"]"),
     ),
     (
         "label karpenter.sh/x",
         &[(LABELS, r#"{"karpenter.sh/x": "x"}"#)],
-        Refused("spec.template.metadata.labels"),
+        Refused("spec.template.metadata.labels[\"karpenter.sh/x\"]"),
     ),
     (
         "label below karpenter.sh",
         &[(LABELS, r#"{"a.karpenter.sh/x": "x"}"#)],
-        Refused("spec.template.metadata.labels"),
+        Refused("spec.template.metadata.labels[\"a.karpenter.sh/x\"]"),
     ),
     (
         "label karpenter.k8s.aws/x",
         &[(LABELS, r#"{"karpenter.k8s.aws/x": "x"}"#)],
-        Refused("spec.template.metadata.labels"),
+        Refused("spec.template.metadata.labels[\"karpenter.k8s.aws/x\"]"),
     ),
     (
         "label of the host",
         &[(LABELS, r#"{"kubernetes.io/hostname": "x"}"#)],
-        Refused("spec.template.metadata.labels"),
+        Refused("spec.template.metadata.labels[\"kubernetes.io/hostname\"]"),
     ),
     (
         "label of kubernetes",
@@ -532,12 +531,12 @@ pub(super) const ROWS: &[Row] = &[
     (
         "In without values",
         &[(REQ, r#"[{"key": "a", "operator": "In"}]"#)],
-        Refused(AT_REQ),
+        Refused("spec.template.spec.requirements[0]"),
     ),
     (
         "In with empty values",
         &[(REQ, r#"[{"key": "a", "operator": "In", "values": []}]"#)],
-        Refused(AT_REQ),
+        Refused("spec.template.spec.requirements[0]"),
     ),
     (
         "NotIn without values",
@@ -547,27 +546,27 @@ pub(super) const ROWS: &[Row] = &[
     (
         "Gt without values",
         &[(REQ, r#"[{"key": "a", "operator": "Gt"}]"#)],
-        Refused(AT_REQ),
+        Refused("spec.template.spec.requirements[0]"),
     ),
     (
         "Gt with two values",
         &[(REQ, r#"[{"key": "a", "operator": "Gt", "values": ["1", "2"]}]"#)],
-        Refused(AT_REQ),
+        Refused("spec.template.spec.requirements[0]"),
     ),
     (
         "Lt with a word",
         &[(REQ, r#"[{"key": "a", "operator": "Lt", "values": ["few"]}]"#)],
-        Refused(AT_REQ),
+        Refused("spec.template.spec.requirements[0]"),
     ),
     (
         "Gte with a negative number",
         &[(REQ, r#"[{"key": "a", "operator": "Gte", "values": ["-1"]}]"#)],
-        Refused(AT_REQ),
+        Refused("spec.template.spec.requirements[0]"),
     ),
     (
         "Lte with a fraction",
         &[(REQ, r#"[{"key": "a", "operator": "Lte", "values": ["1.5"]}]"#)],
-        Refused(AT_REQ),
+        Refused("spec.template.spec.requirements[0]"),
     ),
     (
         "Gte 0",
@@ -580,7 +579,7 @@ pub(super) const ROWS: &[Row] = &[
             REQ,
             r#"[{"key": "a", "operator": "In", "values": ["b"], "minValues": 2}]"#,
         )],
-        Refused(AT_REQ),
+        Refused("spec.template.spec.requirements[0]"),
     ),
     (
         "minValues 0",
