@@ -131,46 +131,16 @@ impl Rule {
         if !self.splits {
             return true;
         }
-        match value {
-            Value::Array(items) => {
-                let known = items
-                    .iter()
-                    .enumerate()
-                    .filter(|(place, _)| !blocked.touches(&path.index(*place)));
-                self.evaluate(&known.map(|(_, item)| item.clone()).collect(), None)
-            }
-            Value::Object(entries) => {
-                let known = entries
-                    .iter()
-                    .filter(|(key, _)| !blocked.touches(&path.field(key)));
-                self.evaluate(
-                    &known.map(|(key, entry)| (key.clone(), entry.clone())).collect(),
-                    None,
-                )
-            }
-            _ => true,
-        }
+        let mut parts = parts(value, path).into_iter();
+        parts.all(|part| blocked.touches(&part.path) || self.evaluate(&part.alone, None))
     }
 
     /// Where a value breaks the rule: the parts of a list or map that would alone, where the rule is about each, or the whole.
     fn places(&self, value: &Value, path: &JsonPath, blocked: &UnknownPaths) -> Vec<(JsonPath, Value)> {
-        let parts: Vec<(JsonPath, &Value, Value)> = match value {
-            Value::Array(items) if self.splits => {
-                let items = items.iter().enumerate();
-                items
-                    .map(|(place, item)| (path.index(place), item, json!([item])))
-                    .collect()
-            }
-            Value::Object(entries) if self.splits => entries
-                .iter()
-                .map(|(key, entry)| (path.field(key), entry, json!({ key: entry })))
-                .collect(),
-            _ => Vec::new(),
-        };
+        let parts = self.splits.then(|| parts(value, path)).into_iter().flatten();
         let broken: Vec<_> = parts
-            .into_iter()
-            .filter(|(path, _, alone)| !blocked.touches(path) && !self.evaluate(alone, None))
-            .map(|(path, part, _)| (path, part.clone()))
+            .filter(|part| !blocked.touches(&part.path) && !self.evaluate(&part.alone, None))
+            .map(|part| (part.path, part.value.clone()))
             .collect();
         match broken.is_empty() {
             true => vec![(path.clone(), value.clone())],
@@ -181,6 +151,36 @@ impl Rule {
     fn evaluate(&self, value: &Value, old: Option<&Value>) -> bool {
         let compiled = self.compiled.get_or_init(|| compile_schema(&self.schema));
         validate_compiled(compiled, value, old).is_ok()
+    }
+}
+
+/// An item of a list, or an entry of a map.
+struct Part<'a> {
+    path: JsonPath,
+    value: &'a Value,
+    /// A list or map with nothing else in it.
+    alone: Value,
+}
+
+fn parts<'a>(value: &'a Value, path: &JsonPath) -> Vec<Part<'a>> {
+    match value {
+        Value::Array(items) => {
+            let part = |(place, value)| Part {
+                path: path.index(place),
+                value,
+                alone: json!([value]),
+            };
+            items.iter().enumerate().map(part).collect()
+        }
+        Value::Object(entries) => {
+            let part = |(key, value): (&String, &'a Value)| Part {
+                path: path.field(key),
+                value,
+                alone: json!({ key: value }),
+            };
+            entries.iter().map(part).collect()
+        }
+        _ => Vec::new(),
     }
 }
 

@@ -85,20 +85,18 @@ impl Planned {
 impl Misfit {
     /// The warning at the role.
     pub(crate) fn at_role(&self) -> Diagnostic {
-        let attribute = match self.role.account.name == self.release.account.name {
-            true => "namespace",
-            false => "service_account",
-        };
-        self.told().at(attribute)
+        self.told_at("service_account")
     }
 
     /// The warning at the release.
     pub(crate) fn at_release(&self) -> Diagnostic {
-        let attribute = match self.role.account.name == self.release.account.name {
-            true => "namespace",
-            false => "values",
-        };
-        self.told().at(attribute)
+        self.told_at("values")
+    }
+
+    /// At the attribute that names the account, or at the namespace where that alone differs.
+    fn told_at(&self, naming: &str) -> Diagnostic {
+        let same_name = self.role.account.name == self.release.account.name;
+        self.told().at(if same_name { "namespace" } else { naming })
     }
 
     fn told(&self) -> Diagnostic {
