@@ -5,6 +5,7 @@ pub mod pod_identity;
 
 use crate::connect::Aws;
 use crate::error::{Error, Named};
+use crate::instances::timestamp;
 use aws_credential_types::provider::ProvideCredentials;
 use aws_sigv4::http_request::{
     PercentEncodingMode, SessionTokenMode, SignableBody, SignableRequest, SignatureLocation, SigningSettings,
@@ -13,6 +14,7 @@ use aws_sigv4::http_request::{
 use aws_sigv4::sign::v4;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use jiff::Timestamp;
 use std::time::{Duration, SystemTime};
 
 const DESCRIBE_CLUSTER: &str = "eks:DescribeCluster";
@@ -39,6 +41,8 @@ pub struct Cluster {
     pub service_cidr: Option<String>,
     /// URL of the OIDC issuer.
     pub issuer: Option<String>,
+    /// When it was made.
+    pub created: Option<Timestamp>,
     /// The cluster's VPC.
     pub vpc_id: Option<String>,
     /// The security group that EKS made for the cluster.
@@ -85,6 +89,7 @@ pub async fn describe(aws: &Aws, name: &str) -> Result<Cluster, Error> {
             .as_ref()
             .and_then(|identity| identity.oidc.as_ref())
             .and_then(|oidc| oidc.issuer.clone()),
+        created: cluster.created_at.as_ref().and_then(timestamp),
         vpc_id: vpc.and_then(|vpc| vpc.vpc_id.clone()),
         security_group_id: vpc.and_then(|vpc| vpc.cluster_security_group_id.clone()),
     })

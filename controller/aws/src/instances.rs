@@ -312,6 +312,11 @@ pub(crate) fn from_ec2_tags(tags: &[ec2::Tag]) -> Tags {
         .collect()
 }
 
+/// A time as AWS gives it, to the second.
+pub(crate) fn timestamp(time: &aws_smithy_types::DateTime) -> Option<Timestamp> {
+    Timestamp::from_second(time.secs()).ok()
+}
+
 fn instance(answer: &ec2::Instance) -> Option<Instance> {
     let mut security_groups: Vec<String> = answer
         .security_groups()
@@ -342,9 +347,7 @@ fn instance(answer: &ec2::Instance) -> Option<Instance> {
         subnet_id: answer.subnet_id().unwrap_or_default().to_owned(),
         security_groups,
         private_dns_name: answer.private_dns_name().unwrap_or_default().to_owned(),
-        launched: answer
-            .launch_time()
-            .and_then(|time| Timestamp::from_second(time.secs()).ok()),
+        launched: answer.launch_time().and_then(timestamp),
         tags: from_ec2_tags(answer.tags()),
     })
 }

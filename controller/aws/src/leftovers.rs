@@ -4,9 +4,10 @@
 
 use crate::connect::Aws;
 use crate::error::{Error, Named, found};
-use crate::instances::{self, Instance, filter};
+use crate::instances::{self, Instance, filter, timestamp};
 use crate::{profiles, tags};
 use aws_sdk_ec2::types as ec2;
+use jiff::Timestamp;
 use std::collections::BTreeMap;
 
 const INTERFACES: &str = "ec2:DescribeNetworkInterfaces";
@@ -15,6 +16,8 @@ const TEMPLATES: &str = "ec2:DescribeLaunchTemplates";
 const DELETE_TEMPLATE: &str = "ec2:DeleteLaunchTemplate";
 /// The tag that the VPC CNI puts on the interfaces that it makes; value: the cluster's name.
 const CNI_CLUSTER: &str = "cluster.k8s.amazonaws.com/name";
+/// The tag in which it says when it made one.
+const CNI_CREATED: &str = "node.k8s.amazonaws.com/createdAt";
 
 /// A network interface.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -27,6 +30,8 @@ pub struct Interface {
     pub instance_id: Option<String>,
     /// Whether nothing holds it: it can be deleted.
     pub is_free: bool,
+    /// When it was made, as the VPC CNI tags it, or else when it was attached.
+    pub made: Option<Timestamp>,
 }
 
 /// What is left of a cluster's nodes.
@@ -52,6 +57,11 @@ impl Leftovers {
             profiles,
         } = self;
         instances.is_empty() && interfaces.is_empty() && templates.is_empty() && profiles.is_empty()
+    }
+
+    /// Whether what is left gets less without anybody's doing: instances are ending.
+    pub fn goes_by_itself(&self) -> bool {
+        self.instances.iter().any(|instance| instance.state.is_ending())
     }
 
     /// What is left, in words, one sentence for each kind.
@@ -96,8 +106,9 @@ fn sentence(kind: &str, items: &[String]) -> String {
     }
 }
 
-/// Looks for all of it.
-pub async fn find(aws: &Aws, cluster: &str) -> Result<Leftovers, Error> {
+/// Looks for all of it. With `before` only for what is older: what an earlier cluster of the name left; what does not tell its age counts
+/// as younger.
+pub async fn find(aws: &Aws, cluster: &str, before: Option<Timestamp>) -> Result<Leftovers, Error> {
     let region = aws.region().await?;
     let path = profiles::cluster_path(&region, cluster);
     let (instances, interfaces, templates, profiles) = futures::try_join!(
@@ -112,14 +123,26 @@ pub async fn find(aws: &Aws, cluster: &str) -> Result<Leftovers, Error> {
             .iter()
             .any(|instance| Some(instance.id.as_str()) == owner)
     };
+    let is_old = |made: Option<Timestamp>| before.is_none_or(|before| made.is_some_and(|made| made < before));
     Ok(Leftovers {
         interfaces: interfaces
             .into_iter()
-            .filter(|interface| !of_instances(interface))
+            .filter(|interface| !of_instances(interface) && is_old(interface.made))
             .collect(),
-        templates,
-        profiles: profiles.into_iter().map(|profile| profile.name).collect(),
-        instances,
+        templates: templates
+            .into_iter()
+            .filter(|(_, made)| is_old(*made))
+            .map(|(name, _)| name)
+            .collect(),
+        profiles: profiles
+            .into_iter()
+            .filter(|profile| is_old(profile.created))
+            .map(|profile| profile.name)
+            .collect(),
+        instances: instances
+            .into_iter()
+            .filter(|instance| is_old(instance.launched))
+            .collect(),
     })
 }
 
@@ -155,7 +178,7 @@ pub async fn remove(aws: &Aws, left: &Leftovers) -> Result<(), Error> {
     Ok(())
 }
 
-async fn templates(aws: &Aws, cluster: &str) -> Result<Vec<String>, Error> {
+async fn templates(aws: &Aws, cluster: &str) -> Result<BTreeMap<String, Option<Timestamp>>, Error> {
     let mut pages = aws
         .ec2()
         .await?
@@ -163,14 +186,16 @@ async fn templates(aws: &Aws, cluster: &str) -> Result<Vec<String>, Error> {
         .filters(filter(&format!("tag:{}", tags::CLUSTER), &[cluster]))
         .into_paginator()
         .send();
-    let mut names = Vec::new();
+    let mut all = BTreeMap::new();
     while let Some(page) = pages.next().await {
         let page = page.named(TEMPLATES)?;
         let templates = page.launch_templates().iter();
-        names.extend(templates.filter_map(|template| template.launch_template_name().map(str::to_owned)));
+        all.extend(templates.filter_map(|template| {
+            let made = template.create_time().and_then(timestamp);
+            Some((template.launch_template_name()?.to_owned(), made))
+        }));
     }
-    names.sort();
-    Ok(names)
+    Ok(all)
 }
 
 async fn interfaces(aws: &Aws, cluster: &str) -> Result<Vec<Interface>, Error> {
@@ -198,11 +223,15 @@ fn interface(answer: &ec2::NetworkInterface) -> Option<Interface> {
         return None;
     }
     let attachment = answer.attachment();
+    let tagged = instances::from_ec2_tags(answer.tag_set())
+        .get(CNI_CREATED)
+        .and_then(|text| text.parse().ok());
     Some(Interface {
         id: answer.network_interface_id()?.to_owned(),
         subnet_id: answer.subnet_id().unwrap_or_default().to_owned(),
         instance_id: attachment.and_then(|attachment| attachment.instance_id().map(str::to_owned)),
         is_free: answer.status() == Some(&ec2::NetworkInterfaceStatus::Available),
+        made: tagged.or_else(|| timestamp(attachment?.attach_time()?)),
     })
 }
 
@@ -218,6 +247,7 @@ mod tests {
                 subnet_id: "subnet-a".into(),
                 instance_id: None,
                 is_free: true,
+                made: None,
             }],
             templates: (1..=7).map(|n| format!("t{n}")).collect(),
             ..Leftovers::default()

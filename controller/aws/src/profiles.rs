@@ -5,8 +5,10 @@
 
 use crate::connect::Aws;
 use crate::error::{Error, Named, found};
+use crate::instances::timestamp;
 use crate::tags::Tags;
 use aws_sdk_iam::types as iam;
+use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 
 const GET: &str = "iam:GetInstanceProfile";
@@ -27,6 +29,8 @@ pub struct Profile {
     pub arn: String,
     /// Name of its role, if it has one.
     pub role: Option<String>,
+    /// When it was made.
+    pub created: Option<Timestamp>,
     /// Its tags; empty in lists.
     pub tags: Tags,
 }
@@ -210,6 +214,7 @@ pub(crate) fn profile(answer: &iam::InstanceProfile) -> Profile {
         path: answer.path().to_owned(),
         arn: answer.arn().to_owned(),
         role: answer.roles().first().map(|role| role.role_name().to_owned()),
+        created: timestamp(answer.create_date()),
         tags: crate::iam::from_iam_tags(answer.tags()),
     }
 }

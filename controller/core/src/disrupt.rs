@@ -13,7 +13,9 @@ use jiff::Timestamp;
 use crate::snapshot::DisruptionReason;
 use crate::text::Text;
 
-pub use budget::{Allowance, Coverage, InvalidSchedule, allowances, check_schedule, coverage};
+pub use budget::{
+    Allowance, Coverage, InvalidSchedule, allowances, check_schedule, coverage, coverage_together,
+};
 pub use candidate::{Blocked, Blocker};
 pub use consolidatable::{Consolidatable, consolidatable};
 pub use emptiness::{Emptiness, emptiness, still_empty};

@@ -19,6 +19,7 @@ mod outcome;
 mod price;
 mod problem;
 mod refuse;
+mod reorder;
 mod sets;
 mod solve;
 mod state;

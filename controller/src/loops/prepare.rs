@@ -18,6 +18,10 @@ use crate::observe::PoolEntry;
 
 /// How often templates of a pool that has not changed are looked after: unused ones are deleted after 30 minutes.
 const AGAIN: SignedDuration = SignedDuration::from_mins(10);
+/// Most launch templates for one pool.
+const MOST: usize = 32;
+/// Most for all pools together, once all have been looked after: EC2 allows 5,000 in a region.
+const ALL: usize = 1000;
 /// How soon it is tried again when AWS refused.
 const RETRY: Duration = Duration::from_secs(60);
 /// How often a process that has just started looks whether it knows what EC2 sells.
@@ -37,7 +41,10 @@ struct Of {
 impl Prepared {
     /// Starts the preparation of a pool if it is ready and due. Returns when it is due next.
     pub(super) fn see_to(self: &Arc<Self>, act: &Act, name: &Text, now: Timestamp) -> Option<Timestamp> {
-        let entry = act.index.pool_entry(name)?;
+        let Some(entry) = act.index.pool_entry(name) else {
+            self.all().remove(name);
+            return None;
+        };
         let class = act.index.class_entry(&entry.pool.class.name)?;
         let is_open = entry.pool.readiness == Readiness::Ready && !entry.pool.deleting;
         if !is_open || class.metadata.deletion_timestamp.is_some() {
@@ -54,7 +61,8 @@ impl Prepared {
         if due.is_none() {
             let (prepared, act, name) = (self.clone(), act.clone(), name.clone());
             let work = async move {
-                if !prepare(&act, &entry, &class).await {
+                let most = share(prepared.all().len());
+                if !prepare(&act, &entry, &class, most).await {
                     tokio::time::sleep(RETRY).await;
                     prepared.all().remove(&name);
                     act.index.changes.pools.ring(&name);
@@ -82,8 +90,13 @@ impl Prepared {
     }
 }
 
+/// How many launch templates each of so many pools may have.
+fn share(pools: usize) -> usize {
+    (ALL / pools.max(1)).clamp(1, MOST)
+}
+
 /// False: AWS refused.
-async fn prepare(act: &Act, entry: &PoolEntry, class: &EC2NodeClass) -> bool {
+async fn prepare(act: &Act, entry: &PoolEntry, class: &EC2NodeClass, most: usize) -> bool {
     let pool = &entry.pool;
     while !act.cloud.knows_types() {
         tokio::time::sleep(PAUSE).await;
@@ -107,7 +120,7 @@ async fn prepare(act: &Act, entry: &PoolEntry, class: &EC2NodeClass) -> bool {
     let made = act
         .cloud
         .launcher
-        .prepare(&order, &act.cloud.shortages(), now, is_there)
+        .prepare(&order, most, &act.cloud.shortages(), now, is_there)
         .await;
     match made {
         Ok(count) => {
@@ -131,6 +144,13 @@ fn after(now: Timestamp, pause: SignedDuration) -> Timestamp {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn many_pools_share_what_ec2_allows() {
+        for (pools, each) in [(0, 32), (1, 32), (31, 32), (100, 10), (5000, 1)] {
+            assert_eq!(share(pools), each, "{pools} pools");
+        }
+    }
 
     #[test]
     fn a_pool_is_due_when_it_or_its_class_has_changed_and_every_while() {

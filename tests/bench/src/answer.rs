@@ -125,7 +125,12 @@ impl Shop {
 
     /// The ways to buy a node, in no order.
     pub fn sales<'a>(&'a self, node: &'a NewNode) -> impl Iterator<Item = &'a Sale> {
-        let offered = node.instance_types.iter().filter_map(|name| self.0.get(name));
+        self.sales_as(node, &node.instance_types)
+    }
+
+    /// The ways to buy a node as one of `types`, whichever it lists.
+    fn sales_as<'a>(&'a self, node: &'a NewNode, types: &'a [String]) -> impl Iterator<Item = &'a Sale> {
+        let offered = types.iter().filter_map(|name| self.0.get(name));
         offered.flatten().filter(|sale| node.allows(sale))
     }
 
@@ -141,11 +146,16 @@ impl Shop {
 
     /// How many ways a node has within 1.3 times its price, of its own capacity type.
     pub fn alternatives(&self, node: &NewNode) -> usize {
+        self.alternatives_as(node, &node.instance_types)
+    }
+
+    /// How many it would have if it listed `types`.
+    pub fn alternatives_as(&self, node: &NewNode, types: &[String]) -> usize {
         let Some(best) = self.sales(node).min_by(|a, b| a.price.total_cmp(&b.price)) else {
             return 0;
         };
         let near = |sale: &&Sale| sale.price <= 1.3 * best.price && sale.capacity_type == best.capacity_type;
-        self.sales(node).filter(near).count()
+        self.sales_as(node, types).filter(near).count()
     }
 
     /// Whether the cheapest way to buy a node is spot.

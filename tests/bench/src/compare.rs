@@ -4,12 +4,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use joiner_core::snapshot::Strategy;
 
 use crate::answer::{Answer, Shop};
-use crate::cases::Case;
+use crate::cases::{Case, Preferences};
 use crate::generate::Files;
+use crate::judge::Judge;
 use crate::measure::{self, Cost};
-use crate::outcome::Outcome;
+use crate::outcome::{Outcome, needlessly_narrow};
 use crate::tools::{Programs, Tool};
 
 /// Where answers are kept, and by whom they are given.
@@ -31,13 +33,18 @@ impl Bench {
         let set = case.set();
         let files = set.write(&self.work, &case.name)?;
         let shop = Shop::new(&set.catalogue);
+        let judge = Judge::new(&set, Strategy::FirstFit, Preferences::Respect)?;
         let mut outcomes = Vec::new();
         for tool in &self.tools {
             let mut outcome = self.tool(case, *tool, &files, &shop)?;
-            let answer = self.answer_file(case, *tool);
-            let found = crate::judge::files(&set, &answer)?;
+            let file = self.answer_file(case, *tool);
+            let text =
+                fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))?;
+            let found = judge.violations(&text)?;
             outcome.violations = Some(found.len());
             outcome.first_violation = found.first().cloned();
+            let carriers = judge.carriers(&text)?;
+            outcome.needlessly_narrow = Some(needlessly_narrow(&read_answer(&file)?, &shop, &carriers));
             say(&line(&outcome));
             outcomes.push(outcome);
         }

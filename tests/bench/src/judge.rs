@@ -1,8 +1,6 @@
 //! Whether an answer keeps the rules, whoever gave it: it is mapped back onto the snapshot and put before
 //! `joiner_core::check`. Beside it the same snapshot through our solver, in this process.
 
-use std::fs;
-use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
@@ -12,6 +10,7 @@ use joiner_core::snapshot::{PreferencePolicy, Settings, Snapshot, Strategy};
 use joiner_core::{check, schedule};
 use joiner_map::{Answer, Objects, read::read};
 
+use crate::carriers::carriers;
 use crate::cases::Preferences;
 use crate::generate::{Set, list};
 
@@ -80,6 +79,16 @@ impl Judge {
         Ok(found.iter().map(ToString::to_string).collect())
     }
 
+    /// For each new node of an answer document the types that could carry what it carries.
+    ///
+    /// # Errors
+    /// When the text is not an answer.
+    pub fn carriers(&self, answer: &str) -> Result<Vec<Vec<String>>> {
+        let answer: Answer = serde_json::from_str(answer).context("this is not an answer")?;
+        let made = answer.schedule(&self.snapshot);
+        Ok(carriers(&self.snapshot, &self.catalogue, &made.new_claims))
+    }
+
     /// The same, and the search for a cheaper answer may take so many steps.
     #[must_use]
     pub fn with_effort(mut self, steps: u64) -> Judge {
@@ -104,13 +113,4 @@ impl Judge {
         let answer = Answer::new(&self.snapshot, &made, &[], start.elapsed());
         Ok(serde_json::to_string(&answer)?)
     }
-}
-
-/// The rules that the answer in a file breaks.
-///
-/// # Errors
-/// When the set or the answer cannot be read.
-pub fn files(set: &Set, answer: &Path) -> Result<Vec<String>> {
-    let text = fs::read_to_string(answer).with_context(|| format!("cannot read {}", answer.display()))?;
-    Judge::new(set, Strategy::FirstFit, Preferences::Respect)?.violations(&text)
 }

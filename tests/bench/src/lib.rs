@@ -6,6 +6,7 @@
 
 pub mod answer;
 pub mod arguments;
+pub mod carriers;
 pub mod cases;
 pub mod compare;
 pub mod differ;

@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 
-use crate::answer::{Answer, Shop};
+use crate::answer::{Answer, NewNode, Shop};
 use crate::cases::{Case, Group};
 use crate::measure::Cost;
 use crate::tools::Tool;
@@ -44,6 +44,9 @@ pub struct Outcome {
     pub spot_nodes: usize,
     /// Spot nodes with fewer than ten alternatives within 1.3 times their price.
     pub narrow_spot_nodes: usize,
+    /// Those of them for which the catalogue has ten; none where it was not asked.
+    #[serde(default)]
+    pub needlessly_narrow: Option<usize>,
     /// What the checker holds against it; none where it was not asked.
     pub violations: Option<usize>,
     /// The first of those, in words.
@@ -60,12 +63,7 @@ impl Outcome {
         answer: &Answer,
         shop: &Shop,
     ) -> Outcome {
-        let spot: Vec<_> = answer
-            .new_nodes
-            .iter()
-            .filter(|node| shop.is_spot(node))
-            .collect();
-        let narrow = spot.iter().filter(|node| shop.alternatives(node) < 10);
+        let spot = answer.new_nodes.iter().filter(|node| shop.is_spot(node));
         let column = |of: fn(&Cost) -> f64| costs.iter().map(of).collect::<Vec<_>>();
         Outcome {
             case: case.name.clone(),
@@ -82,8 +80,9 @@ impl Outcome {
             price: shop.total(answer),
             lower_bound: answer.hourly_cost.lower_bound,
             unplaced: answer.unschedulable.len(),
-            spot_nodes: spot.len(),
-            narrow_spot_nodes: narrow.count(),
+            spot_nodes: spot.count(),
+            narrow_spot_nodes: narrow(answer, shop).count(),
+            needlessly_narrow: None,
             violations: None,
             first_violation: None,
         }
@@ -93,6 +92,26 @@ impl Outcome {
     pub fn pods_per_second(&self) -> f64 {
         count(self.pods) / (self.solve_millis[0].max(0.001) / 1000.0)
     }
+}
+
+/// A spot node has so many alternatives, or it is narrow.
+const ALTERNATIVES: usize = 10;
+
+/// Spot nodes with few alternatives, by their place in the answer.
+fn narrow<'a>(answer: &'a Answer, shop: &'a Shop) -> impl Iterator<Item = (usize, &'a NewNode)> {
+    let nodes = answer.new_nodes.iter().enumerate();
+    nodes.filter(|(_, node)| shop.is_spot(node) && shop.alternatives(node) < ALTERNATIVES)
+}
+
+/// How many narrow nodes would have alternatives enough if they listed all types that could carry what they carry; `carriers`
+/// are those of each node.
+pub fn needlessly_narrow(answer: &Answer, shop: &Shop, carriers: &[Vec<String>]) -> usize {
+    let enough = |(at, node): &(usize, &NewNode)| {
+        carriers
+            .get(*at)
+            .is_some_and(|types| shop.alternatives_as(node, types) >= ALTERNATIVES)
+    };
+    narrow(answer, shop).filter(enough).count()
 }
 
 /// The middle one; the mean of the two in the middle of an even number.
@@ -148,7 +167,36 @@ pub fn write(file: &Path, outcomes: &[Outcome]) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::{least, mean, median, most};
+    use serde_json::json;
+
+    use super::{least, mean, median, most, needlessly_narrow};
+    use crate::answer::{Answer, Shop};
+    use crate::generate::{catalogue, offering};
+
+    /// Twelve types on spot in one zone, each a little dearer than the one before: nine more are within 1.3 times the first's price.
+    #[test]
+    fn a_node_is_needlessly_narrow_where_enough_would_carry_its_load_for_little_more() {
+        let name = |step: u32| format!("x{step}");
+        let kind = |step: u32| {
+            let price = 1.0 + 0.033 * f64::from(step);
+            json!({"name": name(step), "offerings": [offering("a", "spot", price), offering("a", "on-demand", 3.0)]})
+        };
+        let shop = Shop::new(&catalogue(&[], (0..12).map(kind).collect()));
+        let names = |steps: std::ops::Range<u32>| steps.map(name).collect::<Vec<_>>();
+        for (listed, carriers, want) in [
+            (0..3, 0..12, 1),
+            // The last is too dear to be the tenth.
+            (1..3, 0..9, 0),
+            (0..3, 0..9, 0),
+            // It lists enough itself.
+            (0..10, 0..12, 0),
+        ] {
+            let answer = json!({"newNodes": [{"instanceTypes": names(listed.clone())}]});
+            let answer: Answer = serde_json::from_value(answer).unwrap();
+            let found = needlessly_narrow(&answer, &shop, &[names(carriers.clone())]);
+            assert_eq!(found, want, "{listed:?} of {carriers:?}");
+        }
+    }
 
     #[test]
     fn middles() {

@@ -14,12 +14,15 @@ use std::sync::Arc;
 
 /// The types of `class`, sorted by name; those of a class that says nothing where there is none. One that names no family runs Amazon
 /// Linux 2023, and one without subnets has them in every zone. None where the class cannot be used.
-pub fn unresolved_types(facts: &Facts, class: Option<&EC2NodeClass>, now: Timestamp) -> Arc<[InstanceType]> {
+pub fn unresolved_types(
+    facts: &Facts,
+    class: Option<&EC2NodeClass>,
+    settings: &Settings,
+    now: Timestamp,
+) -> Arc<[InstanceType]> {
     let class = class.cloned().or_else(bare);
     match class.map(|class| for_catalogue(&completed(class, facts))) {
-        Some(Ok(class)) => {
-            instance_types(facts, &class, &Settings::default(), &Unavailable::default(), now).into()
-        }
+        Some(Ok(class)) => instance_types(facts, &class, settings, &Unavailable::default(), now).into(),
         Some(Err(_)) | None => Arc::new([]),
     }
 }
@@ -58,8 +61,9 @@ mod tests {
     #[test]
     fn what_is_not_known_keeps_nothing_out() {
         let facts = builtin::facts("us-west-2").expect("a region");
-        let count =
-            |class: Option<&EC2NodeClass>| unresolved_types(&facts, class, Timestamp::UNIX_EPOCH).len();
+        let count = |class: Option<&EC2NodeClass>| {
+            unresolved_types(&facts, class, &Settings::default(), Timestamp::UNIX_EPOCH).len()
+        };
         let all = count(None);
         assert!(all > 500, "{all}");
         let mut class = bare().expect("a class");
@@ -72,7 +76,7 @@ mod tests {
         let subnets = completed.status.expect("a status").subnets;
         assert_eq!(subnets.len(), facts.zones.len());
         class.status.get_or_insert_default().subnets = vec![subnets[0].clone()];
-        let types = unresolved_types(&facts, Some(&class), Timestamp::UNIX_EPOCH);
+        let types = unresolved_types(&facts, Some(&class), &Settings::default(), Timestamp::UNIX_EPOCH);
         let zones = types
             .iter()
             .flat_map(|it| it.offerings.iter().map(|offering| &*offering.zone));

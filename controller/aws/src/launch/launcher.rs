@@ -22,9 +22,7 @@ use tokio::sync::RwLock;
 
 pub(super) const CREATE_FLEET: &str = "ec2:CreateFleet";
 
-/// Most launch templates that are made ahead of time for one pool.
-const MAX_PREPARED: usize = 32;
-/// How many of them at the same time: nobody waits for them, and EC2 counts calls that make something.
+/// How many templates are made ahead of time at once: nobody waits for them, and EC2 counts calls that make something.
 const WIDTH: usize = 4;
 
 /// Buys instances for one cluster. Share it: it remembers templates and free addresses.
@@ -82,11 +80,12 @@ impl Launcher {
     }
 
     /// Makes launch templates for all choices of an order ahead of time, so that a launch of some of them is one call, and
-    /// keeps those that are there from being taken for unused. At most 32, those with the most choices first; returns how
+    /// keeps those that are there from being taken for unused. At most so many, those with the most choices first; returns how
     /// many. None where the class is no more `wanted` when its turn has come.
     pub async fn prepare(
         &self,
         order: &Order<'_>,
+        most: usize,
         unavailable: &Unavailable,
         now: Timestamp,
         wanted: impl Fn() -> bool,
@@ -94,7 +93,7 @@ impl Launcher {
         let subnets = self.addresses().choose(order.class, unavailable, now);
         let mut groups = groups_of_first(usize::MAX, order, &subnets)?;
         groups.sort_by_key(|group| std::cmp::Reverse(group.overrides.len()));
-        groups.truncate(MAX_PREPARED);
+        groups.truncate(most);
         let _held = self.preparing.read().await;
         if !wanted() {
             return Ok(0);

@@ -34,8 +34,11 @@ pub struct Granted {
     pub node_role_arns: Vec<String>,
     /// Whether instance profiles may be made.
     pub manages_profiles: bool,
+    /// The region of the cluster.
+    pub region: Option<String>,
 }
 
+const CLUSTER: &str = "Cluster";
 const QUEUE: &str = "InterruptionQueue";
 const PASS_ROLE: &str = "PassNodeRole";
 const CREATE_PROFILES: &str = "CreateProfiles";
@@ -60,6 +63,9 @@ pub fn granted(document: &str) -> Option<Granted> {
         queue_arn: resources(QUEUE).pop(),
         node_role_arns: resources(PASS_ROLE),
         manages_profiles: named(CREATE_PROFILES).is_some(),
+        region: resources(CLUSTER)
+            .pop()
+            .and_then(|arn| arn.split(':').nth(3).map(str::to_owned)),
     })
 }
 
@@ -70,7 +76,7 @@ pub fn controller(facts: &Controller) -> Document {
     statements.extend(discover(facts));
     statements.extend(identity(facts));
     statements.push(Statement::allow(
-        "Cluster",
+        CLUSTER,
         &["eks:DescribeCluster"],
         vec![format!(
             "arn:{}:eks:{}:{}:cluster/{}",
@@ -358,6 +364,7 @@ mod tests {
                 queue_arn: facts.queue_arn.clone(),
                 node_role_arns: facts.node_role_arns.clone(),
                 manages_profiles: manages,
+                region: Some(facts.region.clone()),
             };
             assert_eq!(granted(&controller(&facts).to_json()), Some(want));
         }

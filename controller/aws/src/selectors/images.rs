@@ -211,8 +211,16 @@ async fn by_alias(
         }
     };
     if known.is_empty() {
+        let newest = match version {
+            "latest" => None,
+            _ => newest_version(aws, family, kubernetes).await?,
+        };
+        let remedy = match newest {
+            Some(newest) => format!("the newest is {newest}: use that, or latest"),
+            None => "correct the version or use latest".to_owned(),
+        };
         return Ok(none(format!(
-            "AWS publishes no such image for Kubernetes {kubernetes}; correct the version or use latest"
+            "AWS publishes no such image for Kubernetes {kubernetes}; {remedy}"
         )));
     }
     let ids: Vec<&str> = known.keys().map(String::as_str).collect();
@@ -235,6 +243,28 @@ async fn by_alias(
         found: choose(found),
         unmatched: Vec::new(),
     })
+}
+
+/// The version of the newest image of a family; `None` where there is none, or its name does not say.
+async fn newest_version(aws: &Aws, family: AmiFamily, kubernetes: &str) -> Result<Option<String>, Error> {
+    for (path, _) in parameter_paths(family, "latest", kubernetes) {
+        if let Some(id) = parameter(aws, &path).await? {
+            let images = describe_images(aws, vec![filter("image-id", &[&id])], &[]).await?;
+            let name = images.first().and_then(|(image, _)| image.name());
+            return Ok(name.and_then(version_in_name).map(str::to_owned));
+        }
+    }
+    Ok(None)
+}
+
+/// `v20260101` of `amazon-eks-node-al2023-x86_64-standard-1.34-v20260101`, `v1.46.0` of
+/// `bottlerocket-aws-k8s-1.33-x86_64-v1.46.0-431fe75a`.
+fn version_in_name(name: &str) -> Option<&str> {
+    let is_version = |part: &&str| {
+        part.strip_prefix('v')
+            .is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_digit()))
+    };
+    name.rsplit('-').find(is_version)
 }
 
 /// The query of a term; a parameter is looked up, and one that does not lead to an image is the reason for no match.
@@ -409,6 +439,26 @@ mod tests {
             chosen.iter().map(|image| image.id.as_str()).collect::<Vec<_>>(),
             ["new", "arm"]
         );
+    }
+
+    #[test]
+    fn a_name_says_its_version() {
+        for (name, want) in [
+            (
+                "amazon-eks-node-al2023-x86_64-standard-1.34-v20260101",
+                Some("v20260101"),
+            ),
+            (
+                "bottlerocket-aws-k8s-1.33-x86_64-v1.46.0-431fe75a",
+                Some("v1.46.0"),
+            ),
+            (
+                "Windows_Server-2022-English-Core-EKS_Optimized-1.34-2026.01.13",
+                None,
+            ),
+        ] {
+            assert_eq!(version_in_name(name), want, "{name}");
+        }
     }
 
     #[test]

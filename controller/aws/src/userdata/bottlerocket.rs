@@ -24,6 +24,16 @@ pub(super) fn render(bootstrap: &Bootstrap<'_>) -> Result<String, UserDataError>
     Ok(document.to_string())
 }
 
+/// The tables of the user's part that Bottlerocket does not know: it reads `settings` alone.
+pub fn foreign_tables(custom: &str) -> Vec<String> {
+    let document = read(custom).unwrap_or_default();
+    document
+        .into_iter()
+        .map(|(name, _)| name)
+        .filter(|name| name != "settings")
+        .collect()
+}
+
 fn read(custom: &str) -> Result<Table, UserDataError> {
     custom.parse::<Table>().map_err(|error| UserDataError::Custom {
         reason: format!(

@@ -15,6 +15,9 @@ use joiner_core::taints::Taint;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
+pub use bottlerocket::foreign_tables;
+pub use nodeadm::{Form, form};
+
 /// What EC2 accepts, in bytes before encoding.
 pub const LIMIT: usize = 16_384;
 

@@ -24,16 +24,34 @@ fn custom_parts(custom: &str) -> Result<Vec<Part>, UserDataError> {
     if custom.trim().is_empty() {
         return Ok(Vec::new());
     }
-    if mime::is_archive(custom) {
-        return mime::read(custom).map_err(|reason| UserDataError::Custom { reason });
+    match form(custom) {
+        Form::Archive => mime::read(custom).map_err(|reason| UserDataError::Custom { reason }),
+        Form::NodeConfig(_) => Ok(vec![Part::new(NODE_CONFIG, custom)]),
+        Form::Script => Ok(vec![Part::new(SHELL_SCRIPT, custom)]),
     }
-    // A mapping is a NodeConfig; everything else is for a shell, a script that reads as a mapping too.
+}
+
+/// What the user's part of the user data of AL2023 is taken for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Form {
+    /// A MIME multi-part archive of several parts.
+    Archive,
+    /// A NodeConfig, as which every mapping in YAML or JSON counts.
+    NodeConfig(Value),
+    /// A script: everything else, and one that reads as a mapping too.
+    Script,
+}
+
+/// What the user's part of the user data of AL2023 is taken for.
+pub fn form(custom: &str) -> Form {
+    if mime::is_archive(custom) {
+        return Form::Archive;
+    }
     let is_script = custom.trim_start().starts_with("#!");
-    let content_type = match serde_saphyr::from_str::<Value>(custom) {
-        Ok(Value::Object(_)) if !is_script => NODE_CONFIG,
-        _ => SHELL_SCRIPT,
-    };
-    Ok(vec![Part::new(content_type, custom)])
+    match serde_saphyr::from_str::<Value>(custom) {
+        Ok(config @ Value::Object(_)) if !is_script => Form::NodeConfig(config),
+        _ => Form::Script,
+    }
 }
 
 fn node_config(bootstrap: &Bootstrap<'_>) -> Result<Value, UserDataError> {

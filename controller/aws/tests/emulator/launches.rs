@@ -414,7 +414,7 @@ async fn what_was_prepared_is_used() {
     let prepare = async |wanted: bool| {
         let order = scene.order(&[], &plan);
         launcher
-            .prepare(&order, &Unavailable::default(), Timestamp::now(), || wanted)
+            .prepare(&order, 32, &Unavailable::default(), Timestamp::now(), || wanted)
             .await
             .unwrap()
     };

@@ -10,7 +10,9 @@ use crate::money::Price;
 use crate::requirements::{Requirements, Values};
 use crate::resources::{ResourceName, Resources};
 use crate::schedule::{MAX_TYPES, NewClaim, Schedule};
-use crate::snapshot::{DaemonSet, MinValuesPolicy, Phase, Placement, Pod, Pool, Readiness, Snapshot};
+use crate::snapshot::{
+    DaemonSet, HostPort, MinValuesPolicy, Phase, Placement, Pod, Pool, Readiness, Snapshot,
+};
 use crate::text::{Labels, Text};
 use crate::well_known;
 
@@ -213,7 +215,17 @@ fn one_node<'a>(
         .daemon_sets
         .iter()
         .filter(|daemon| belongs(daemon, pool, label));
-    daemons.for_each(|daemon| wanted.add(&daemon.requests));
+    for daemon in daemons {
+        wanted.add(&daemon.requests);
+        let ports = || load.placements.iter().flat_map(|placement| &placement.host_ports);
+        let wants = |port: &&HostPort| ports().any(|own| own.conflicts(port));
+        if let Some(port) = daemon.placement.host_ports.iter().find(wants) {
+            problems.push(format!(
+                "a pod wants port {}/{}, which {} has on a {}",
+                port.port, port.protocol, daemon.name, it.name
+            ));
+        }
+    }
     if !wanted.fits(&it.allocatable()) {
         problems.push(format!("{wanted} does not fit on a {}", it.name));
     }

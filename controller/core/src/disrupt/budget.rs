@@ -87,36 +87,50 @@ pub enum Coverage {
     Always,
 }
 
-/// How much of the time the windows of a budget are open, judged by the 400 that follow `from`. A schedule that cannot be read is open
-/// always, since it blocks its pool.
+/// How much of the time a window of a budget is open, judged by the 400 times that it opens from `from` on. A schedule that cannot be read
+/// is open always, since it blocks its pool.
 pub fn coverage(window: &BudgetWindow, from: Timestamp) -> Coverage {
+    coverage_together(&[window], from)
+}
+
+/// The same of several windows: always, where whenever one closes another is open.
+pub fn coverage_together(windows: &[&BudgetWindow], from: Timestamp) -> Coverage {
     const LOOK: usize = 400;
-    let Ok(cron) = parse(&window.schedule) else {
-        return Coverage::Always;
+    let mut open = Vec::new();
+    // What comes after the last look at one of them is not known.
+    let mut end = Timestamp::MAX;
+    for window in windows {
+        let Ok(cron) = parse(&window.schedule) else {
+            return Coverage::Always;
+        };
+        let mut at = from.to_zoned(TimeZone::UTC);
+        for _ in 0..LOOK {
+            let Ok(next) = cron.find_next_occurrence(&at, false) else {
+                break;
+            };
+            open.push((next.timestamp(), window.duration));
+            at = next;
+        }
+        if at.timestamp() > from {
+            end = end.min(at.timestamp());
+        }
+    }
+    open.sort();
+    let mut closes = match open.as_slice() {
+        [] => return Coverage::Never,
+        [_] => return Coverage::Sometimes,
+        [(start, _), ..] => *start,
     };
-    let mut at = from.to_zoned(TimeZone::UTC);
-    let mut hits = Vec::with_capacity(LOOK);
-    while hits.len() < LOOK {
-        match cron.find_next_occurrence(&at, false) {
-            Ok(next) => {
-                hits.push(next.timestamp());
-                at = next;
-            }
-            Err(_) => break,
+    for (start, duration) in open {
+        if start > end {
+            break;
         }
-    }
-    match hits.as_slice() {
-        [] => Coverage::Never,
-        [_] => Coverage::Sometimes,
-        hits => {
-            let closes = |pair: &[Timestamp]| pair[1].duration_since(pair[0]) > window.duration;
-            if hits.windows(2).any(closes) {
-                Coverage::Sometimes
-            } else {
-                Coverage::Always
-            }
+        if start > closes {
+            return Coverage::Sometimes;
         }
+        closes = closes.max(start.checked_add(duration).unwrap_or(Timestamp::MAX));
     }
+    Coverage::Always
 }
 
 fn counts(node: &Node) -> bool {
@@ -216,7 +230,7 @@ fn parse(schedule: &str) -> Result<Cron, InvalidSchedule> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Coverage, check_schedule, coverage, is_open};
+    use super::{Coverage, check_schedule, coverage, coverage_together, is_open};
     use crate::snapshot::BudgetWindow;
     use jiff::{SignedDuration, Timestamp};
 
@@ -237,6 +251,27 @@ mod tests {
                 duration: SignedDuration::from_hours(hours),
             };
             assert_eq!(coverage(&window, from), want, "{schedule} {hours} h");
+        }
+    }
+
+    #[test]
+    fn windows_that_take_turns_are_open_always() {
+        let from: Timestamp = "2026-01-01T00:00:00Z".parse().unwrap();
+        let window = |(schedule, hours): &(&str, i64)| BudgetWindow {
+            schedule: (*schedule).into(),
+            duration: SignedDuration::from_hours(*hours),
+        };
+        for (windows, want) in [
+            ([("0 0 * * *", 12), ("0 12 * * *", 12)], Coverage::Always),
+            ([("0 0 * * *", 12), ("0 12 * * *", 11)], Coverage::Sometimes),
+            ([("0 0 * * 1-5", 24), ("0 0 * * 6", 48)], Coverage::Always),
+            ([("0 0 * * 1-5", 24), ("0 0 * * 6", 24)], Coverage::Sometimes),
+            ([("0 0 30 2 *", 1), ("0 0 31 2 *", 1)], Coverage::Never),
+            ([("0 0 30 2 *", 1), ("@daily", 24)], Coverage::Always),
+        ] {
+            let both: Vec<BudgetWindow> = windows.iter().map(window).collect();
+            let both: Vec<&BudgetWindow> = both.iter().collect();
+            assert_eq!(coverage_together(&both, from), want, "{windows:?}");
         }
     }
 

@@ -1,37 +1,45 @@
 //! The price that no answer can be below.
 
-use super::price::{Columns, Dual, Purpose, columns, free_demands, solve, spared};
+use super::price::{Caps, Columns, Dual, Purpose, columns, free_demands, solve, spared};
 use super::state::{Round, State};
 use crate::money::Price;
 
-/// So few classes of pods are all told apart even with many rules.
-const FEW: usize = 160;
+/// How much work may go into a relaxation.
+const WORK: usize = 1_000_000_000;
+/// And into one that may be too much.
+const TRY: usize = 200_000_000;
 
 /// A lower bound of the price of the claims to be made, in any answer that has a place for the pods that this one has a place
-/// for and gives up no more wishes: nodes and pods can be divided, what nodes that are there can carry is carried there, and
-/// of the rules that bind pods to others only those count that keep pods of a kind on different nodes or in different zones.
+/// for and gives up no more wishes: nodes and pods can be divided, but a node holds no more pods of a kind than there are; what
+/// nodes that are there can carry is carried there, and of the rules that bind pods to others only those count that keep pods of
+/// a kind on different nodes or in different zones.
 pub(super) fn lower(round: &mut Round<'_, '_>) -> Price {
-    // More rules say more, but make more kinds of pods, of which not all may be told apart.
-    let most = if round.problem.classes.len() <= FEW {
-        24
-    } else {
-        12
+    // More groups and counts say more, but make a relaxation that with many kinds of pods is not solved: several are tried.
+    let counting = match round.problem.classes.len() {
+        0..=160 => Some((24, 3.0)),
+        161..=250 => Some((4, 20.0)),
+        _ => None,
     };
-    let (many, few) = (relaxed(round, most, 3.0), relaxed(round, 4, 20.0));
-    let better = many
-        .into_iter()
-        .chain(few)
-        .max_by(|a, b| a.1.bound.total_cmp(&b.1.bound));
+    let counted = counting.and_then(|groups| relaxed(round, groups, Caps::Counted, WORK));
+    let some = relaxed(round, (12, 3.0), Caps::Ignored, TRY);
+    let few = relaxed(round, (4, 20.0), Caps::Ignored, WORK);
+    let all = counted.into_iter().chain(some).chain(few);
+    let better = all.max_by(|a, b| a.1.bound.total_cmp(&b.1.bound));
     let bound = better.map_or(0.0, |(columns, dual)| spared(round, &columns, &dual));
     // Below what rounding on the way can have added.
     let bound = (bound * (1.0 - 1e-9)).floor();
     Price::from_micros((bound as u64).saturating_sub(reserved(round)))
 }
 
-/// The relaxation with at most so many groups of pods that crowd nodes, each of which needs so many `nodes` or more; none
-/// where no pod has a place.
-fn relaxed(round: &mut Round<'_, '_>, groups: usize, nodes: f64) -> Option<(Columns, Dual)> {
-    let (demands, slots) = free_demands(round, groups, nodes);
+/// The relaxation with at most so many `groups` of pods that crowd nodes, each of which needs so many nodes or more; none where
+/// no pod has a place.
+fn relaxed(
+    round: &mut Round<'_, '_>,
+    (groups, nodes): (usize, f64),
+    caps: Caps,
+    work: usize,
+) -> Option<(Columns, Dual)> {
+    let (demands, slots) = free_demands(round, groups, nodes, caps);
     if demands.is_empty() {
         return None;
     }
@@ -40,7 +48,7 @@ fn relaxed(round: &mut Round<'_, '_>, groups: usize, nodes: f64) -> Option<(Colu
     let used = std::mem::replace(&mut round.state.used, initial);
     let columns = columns(round, &demands, &slots, Purpose::Bound);
     round.state.used = used;
-    let dual = solve(&demands, &columns, &|| false);
+    let dual = solve(&demands, &columns, work, &|| false);
     Some((columns, dual))
 }
 

@@ -21,8 +21,6 @@ pub(super) struct Profile {
     pub(super) prices: Vec<u64>,
     /// The kinds on sale, the cheapest first.
     pub(super) by_price: Vec<usize>,
-    /// The lowest price of all.
-    pub(super) cheapest: u64,
 }
 
 /// Everything looked up.
@@ -86,7 +84,6 @@ impl Desk {
         by_price.sort_by_key(|kind| (prices[*kind], *kind));
         Profile {
             by_price,
-            cheapest: prices.iter().copied().min().unwrap_or(u64::MAX),
             kinds,
             prices,
         }

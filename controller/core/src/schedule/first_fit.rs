@@ -2,7 +2,8 @@
 //! claim of the heaviest pool that can. Pods that are alike go together.
 
 use super::atoms::{ABSENT, Bits};
-use super::problem::{Rule, Where};
+use super::desk::Payment;
+use super::problem::{Rule, Where, times};
 use super::sets::SetId;
 use super::state::{Ask, Round};
 
@@ -133,58 +134,62 @@ fn by_value(round: &mut Round<'_, '_>, class: usize, level: usize, key: usize, o
     let atoms = round.problem.keys.atoms(key);
     let pin =
         |round: &mut Round<'_, '_>, atom: usize| round.desk.sets.only(key, Bits::one(atoms.len(), atom));
-    // Where to look next for each value, and whether claims for it can be opened.
-    let mut walks: Vec<(usize, SetId, usize, bool)> = Vec::new();
+    let mut walks: Vec<Walk> = Vec::new();
     for atom in 0..atoms.len() {
         if atoms.is_named(atom) || atom == ABSENT {
             let pin = pin(round, atom);
-            walks.push((atom, pin, 0, opening == Opening::Allowed));
+            walks.push(Walk {
+                quote: quote(round, class, level, pin),
+                atom,
+                pin,
+                next: 0,
+                opens: opening == Opening::Allowed,
+            });
         }
     }
+    // Of places and values that are as good the cheaper.
+    walks.sort_by_key(|walk| (walk.quote, walk.atom));
     while round.left(class) > 0 {
         let (allowed, _, most) = round.allowed(class, level, key);
         let most = most.min(round.left(class));
         let mut placed = false;
         while !placed {
             let end = round.state.places.len();
-            let open = |walk: &&mut (usize, SetId, usize, bool)| allowed.has(walk.0) && walk.2 < end;
-            let Some(walk) = walks.iter_mut().filter(open).min_by_key(|walk| (walk.2, walk.0)) else {
+            let open = |walk: &&mut Walk| allowed.has(walk.atom) && walk.next < end;
+            let Some(walk) = walks.iter_mut().filter(open).min_by_key(|walk| walk.next) else {
                 break;
             };
             let ask = Ask {
                 class,
                 level,
                 most,
-                pin: Some(walk.1),
+                pin: Some(walk.pin),
             };
-            placed = round.may_hold(walk.2, class) && round.put(walk.2, ask) > 0;
-            walk.2 += usize::from(!placed);
+            placed = round.may_hold(walk.next, class) && round.put(walk.next, ask) > 0;
+            walk.next += usize::from(!placed);
         }
         if placed {
             continue;
         }
-        let mut choices: Vec<(u64, u64, usize)> = Vec::new();
-        for (index, (atom, pin, _, _)) in walks
+        let choices = walks
             .iter()
             .enumerate()
-            .filter(|(_, walk)| walk.3 && allowed.has(walk.0))
-        {
-            let crowd = round.crowd(class, level, key, *atom);
-            choices.push((crowd, cheapest(round, class, level, *pin), index));
-        }
+            .filter(|(_, walk)| walk.opens && allowed.has(walk.atom));
+        let crowd = |(index, walk): (usize, &Walk)| (round.crowd(class, level, key, walk.atom), index);
+        let mut choices: Vec<(u64, usize)> = choices.map(crowd).collect();
         choices.sort_unstable();
-        let opened = choices.into_iter().any(|(_, _, index)| {
+        let opened = choices.into_iter().any(|(_, index)| {
             let ask = Ask {
                 class,
                 level,
                 most,
-                pin: Some(walks[index].1),
+                pin: Some(walks[index].pin),
             };
             let last = round.state.places.len();
             let opens = round.open(ask) > 0;
-            walks[index].3 = opens;
+            walks[index].opens = opens;
             if opens {
-                walks[index].2 = last;
+                walks[index].next = last;
             }
             opens
         });
@@ -194,26 +199,62 @@ fn by_value(round: &mut Round<'_, '_>, class: usize, level: usize, key: usize, o
     }
 }
 
-/// The lowest price at which the first pool that can sells a node for the class with one more requirement.
-pub(super) fn cheapest(round: &mut Round<'_, '_>, class: usize, level: usize, pin: SetId) -> u64 {
+/// A value of a label, and how far its places have been asked.
+struct Walk {
+    /// What a pod costs on a new node with the value.
+    quote: u64,
+    atom: usize,
+    pin: SetId,
+    /// The place to be asked next.
+    next: usize,
+    /// Whether claims with the value can be opened.
+    opens: bool,
+}
+
+/// What a pod of the class costs on a new node with one more requirement, once the pods that are left fill it as far as
+/// they can: on the best kind of the first pool that has one.
+fn quote(round: &mut Round<'_, '_>, class: usize, level: usize, pin: SetId) -> u64 {
     let problem = round.problem;
-    let level = problem.classes[class].level(level);
+    let it = &problem.classes[class];
+    let alone = !it.ports.is_empty() || it.devices;
+    let room = round.host_room(class, level, &vec![0; problem.hosts], true);
+    let left = round.left(class);
+    let most = room.min(if alone { 1 } else { left });
+    let level = it.level(level);
+    let none = vec![0; problem.dims.len()];
+    // How many nodes can be had in each way: a reservation that is not enough for all does not count.
+    let reserved = round.state.reserved.iter().enumerate();
+    let reserved = reserved.map(|(reservation, nodes)| (Payment::Reserved(reservation), *nodes as usize));
+    let ways: Vec<(Payment, usize)> = std::iter::once((Payment::Market, usize::MAX))
+        .chain(reserved)
+        .collect();
     for (index, pool) in problem.pools.iter().enumerate() {
         if pool.closed.is_some() || !level.bears.has(pool.taints) {
             continue;
         }
+        let mut best = u64::MAX;
         for wanted in &level.wanted {
             let both = round.desk.sets.and(pool.template, *wanted);
             let Some(set) = both.and_then(|both| round.desk.sets.and(both, pin)) else {
                 continue;
             };
-            let profile = round
-                .desk
-                .profile(problem, index, set, super::desk::Payment::Market);
-            let price = round.desk.get(profile).cheapest;
-            if price < u64::MAX {
-                return price;
+            for (way, nodes) in &ways {
+                let profile = round.desk.profile(problem, index, set, *way);
+                let profile = round.desk.get(profile);
+                for kind in &profile.by_price {
+                    let room = times(&none, &it.requests, &pool.kinds[*kind].usable).min(most);
+                    if room > 0 && room.saturating_mul(*nodes) >= left {
+                        best = best.min(profile.prices[*kind] / room as u64);
+                    }
+                    if room == most {
+                        // The others cost more and hold no more of them.
+                        break;
+                    }
+                }
             }
+        }
+        if best < u64::MAX {
+            return best;
         }
     }
     u64::MAX

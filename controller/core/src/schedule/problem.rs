@@ -156,8 +156,6 @@ pub(super) struct PoolModel<'a> {
     pub(super) limits: Vec<(ResourceName, i64, i64)>,
     /// `minValues`: label and count.
     pub(super) min_values: Vec<(usize, u32)>,
-    /// Ports that daemons take on every node.
-    pub(super) ports: Vec<HostPort>,
     /// Why it sells nothing.
     pub(super) closed: Option<Misfit>,
     /// Whether some of its offers are reserved.
@@ -171,12 +169,22 @@ pub(super) struct Kind<'a> {
     pub(super) bits: Vec<Option<Bits>>,
     /// What daemons take.
     pub(super) daemons: Resources,
+    /// The ports that daemons take.
+    pub(super) ports: Vec<HostPort>,
     /// What is left for pods.
     pub(super) usable: Vec<i64>,
     /// What a node of it adds to each bounded resource of the pool.
     pub(super) weight: Vec<i64>,
     /// The offers on sale.
     pub(super) offers: Vec<Offer>,
+}
+
+impl Kind<'_> {
+    /// Whether its daemons leave these ports to pods.
+    pub(super) fn spares(&self, ports: &[HostPort]) -> bool {
+        let taken = |port: &HostPort| self.ports.iter().any(|there| there.conflicts(port));
+        !ports.iter().any(taken)
+    }
 }
 
 /// A way to buy a kind.
@@ -221,6 +229,8 @@ pub(super) struct Group {
     pub(super) counts: Vec<u32>,
     /// How many pods are counted anywhere.
     pub(super) anywhere: u32,
+    /// Whether pods that need a place count; what is counted stays the same otherwise.
+    pub(super) fed: bool,
     /// The label, for words.
     pub(super) key: Text,
 }

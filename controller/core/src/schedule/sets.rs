@@ -12,7 +12,7 @@ pub(super) struct SetId(u32);
 pub(super) type Set = Vec<(usize, Bits)>;
 
 /// All requirements seen so far.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Sets {
     known: Vec<Set>,
     index: BTreeMap<Set, u32>,
@@ -116,7 +116,7 @@ impl SetId {
 }
 
 /// A map from pairs of numbers to numbers: open addressing, looked up and never walked through, so its order never shows.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct PairMap {
     slots: Vec<(u64, u32)>,
     len: usize,

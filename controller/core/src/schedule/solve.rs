@@ -11,6 +11,7 @@ use super::first_fit::{Opening, first_fit};
 use super::misfit::Misfit;
 use super::outcome::Schedule;
 use super::problem::{Class, Problem, build};
+use super::reorder::reorder;
 use super::state::{Ask, Round, State};
 use super::why::{misfit, refusal};
 use crate::catalogue::Catalogue;
@@ -34,19 +35,44 @@ pub(super) fn solve(
         round.state = State::new(&problem);
         first_fit(&mut round, by_priority, Opening::Allowed);
     }
+    if let (Some(order), true) = (orders.last(), round.missing() > 0) {
+        reorder(&mut round, order, stop);
+    }
+    let bounded = snapshot.settings.bound;
+    let mut lower_bound = None;
     if snapshot.settings.strategy == Strategy::Price {
-        super::price::improve(&mut round, stop);
+        if bounded && round.missing() == 0 {
+            // Where all have a place the search changes nothing of what the bound rests on, so both are at work at once.
+            let copy = round.copy();
+            lower_bound = Some(beside(
+                move || super::bound::lower(&mut { copy }),
+                || super::price::improve(&mut round, stop),
+            ));
+        } else {
+            super::price::improve(&mut round, stop);
+        }
         if round.missing() > 0 {
             // Cheaper nodes may leave room within a limit.
             let last = orders.last().map_or(&[][..], |order| &order[..]);
             first_fit(&mut round, last, Opening::Allowed);
         }
     }
-    let lower_bound = snapshot.settings.bound.then(|| super::bound::lower(&mut round));
+    let lower_bound = lower_bound.or_else(|| bounded.then(|| super::bound::lower(&mut round)));
     let mut schedule = answer(&mut round);
     schedule.existing_price = existing_price(snapshot, catalogue);
     schedule.lower_bound = lower_bound;
     schedule
+}
+
+/// What `other` comes to, on a thread of its own while `own` is at work.
+fn beside<T: Send>(other: impl FnOnce() -> T + Send, own: impl FnOnce()) -> T {
+    std::thread::scope(|scope| {
+        let other = scope.spawn(other);
+        own();
+        other
+            .join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
 }
 
 /// Why each pool could buy no node for a pod that is alone.

@@ -141,6 +141,16 @@ impl<'p, 'a> Round<'p, 'a> {
         }
     }
 
+    /// The same question and answer with what was looked up left behind, for another thread.
+    pub(super) fn copy(&self) -> Round<'p, 'a> {
+        Round {
+            problem: self.problem,
+            desk: Desk::new(self.desk.sets.clone()),
+            state: self.state.clone(),
+            frozen: self.frozen,
+        }
+    }
+
     /// Whether a place may have room for one pod of a class: a quick "no" to most questions.
     pub(super) fn may_hold(&self, place: usize, class: usize) -> bool {
         let (slack, requests) = (&self.state.slack[place], &self.problem.classes[class].requests);

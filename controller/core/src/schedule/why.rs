@@ -10,7 +10,7 @@ use super::sets::SetId;
 use super::state::{Round, lacking};
 use crate::requirements::{Conflict, Requirement, Requirements, Undefined};
 use crate::resources::Resources;
-use crate::snapshot::Placement;
+use crate::snapshot::{HostPort, Placement};
 use crate::taints::untolerated;
 use crate::text::Text;
 
@@ -48,10 +48,6 @@ pub(super) fn misfit(round: &mut Round<'_, '_>, class: usize, pool: usize) -> Mi
     {
         return Misfit::Taint { taint: taint.clone() };
     }
-    let taken = |port: &&crate::snapshot::HostPort| model.ports.iter().any(|there| there.conflicts(port));
-    if let Some(port) = it.ports.iter().find(taken) {
-        return Misfit::Port { port: port.clone() };
-    }
     let last = it.levels.len() - 1;
     let level = it.level(last);
     // Of several alternatives the one that came furthest is explained.
@@ -84,6 +80,18 @@ fn beyond_labels(round: &mut Round<'_, '_>, class: usize, pool: usize, set: SetI
             .profile(problem, pool, set, Payment::Reserved(reservation));
         suited.add(&round.desk.get(profile).kinds.clone());
     }
+    let shared = |port: &&HostPort| {
+        let spared = |kind: usize| model.kinds[kind].spares(std::slice::from_ref(*port));
+        !suited.is_empty() && !suited.iter().any(spared)
+    };
+    if let Some(port) = it.ports.iter().find(shared) {
+        return Misfit::Port { port: port.clone() };
+    }
+    suited
+        .clone()
+        .iter()
+        .filter(|kind| !model.kinds[*kind].spares(&it.ports))
+        .for_each(|kind| suited.clear(kind));
     let holds = |kind: usize| {
         super::problem::fits(
             &vec![0; problem.dims.len()],

@@ -32,6 +32,8 @@ enum Bond {
     Apart,
     /// Spread over zones with all such pods.
     Spread,
+    /// Spread over nodes with all such pods: no more than two on one.
+    Pairs,
 }
 
 fn shape() -> impl Strategy<Value = Shape> {
@@ -40,6 +42,7 @@ fn shape() -> impl Strategy<Value = Shape> {
         1 => (0usize..3).prop_map(Bond::Zone),
         1 => Just(Bond::Apart),
         2 => Just(Bond::Spread),
+        1 => Just(Bond::Pairs),
     ];
     (1i64..16, 1i64..12, bond).prop_map(|(cpu, gib, bond)| match bond {
         // All alike.
@@ -81,14 +84,30 @@ fn sold(kinds: &[(i64, i64, Vec<u64>)]) -> Vec<InstanceType> {
     named.map(one).collect()
 }
 
+fn selector(app: &str) -> PodSelector {
+    PodSelector {
+        labels: [Requirement::is("app", app)].into_iter().collect(),
+        matches_nothing: false,
+    }
+}
+
+fn spread(pod: &mut Pod, app: &str, over: &str, skew: u32) {
+    pod.labels.insert("app".into(), app.into());
+    pod.placement.spread.push(Spread {
+        topology_key: over.into(),
+        max_skew: skew,
+        strength: Strength::Required,
+        selector: selector(app),
+        min_domains: None,
+        node_affinity_policy: InclusionPolicy::Honor,
+        node_taints_policy: InclusionPolicy::Ignore,
+    });
+}
+
 fn pods(shapes: &[Shape]) -> Vec<Pod> {
     let made = |(index, shape): (usize, &Shape)| {
         let mut pod = pod("x", shape.cpu, shape.gib * GI);
         pod.key = PodKey::new("default", format!("p{index}"));
-        let selector = |app: &str| PodSelector {
-            labels: [Requirement::is("app", app)].into_iter().collect(),
-            matches_nothing: false,
-        };
         match shape.bond {
             Bond::None => {}
             Bond::Zone(zone) => pod = select(pod, ZONE, ZONES[zone]),
@@ -100,18 +119,8 @@ fn pods(shapes: &[Shape]) -> Vec<Pod> {
                     namespaces: None,
                 });
             }
-            Bond::Spread => {
-                pod.labels.insert("app".into(), "spread".into());
-                pod.placement.spread.push(Spread {
-                    topology_key: ZONE.into(),
-                    max_skew: 1,
-                    strength: Strength::Required,
-                    selector: selector("spread"),
-                    min_domains: None,
-                    node_affinity_policy: InclusionPolicy::Honor,
-                    node_taints_policy: InclusionPolicy::Ignore,
-                });
-            }
+            Bond::Spread => spread(&mut pod, "spread", ZONE, 1),
+            Bond::Pairs => spread(&mut pod, "pairs", "kubernetes.io/hostname", 2),
         }
         pod
     };
@@ -154,10 +163,11 @@ fn cheapest(
         let room = it.allocatable();
         let cpu: i64 = of(mask).map(|pod| shapes[pod].cpu).sum();
         let memory: i64 = of(mask).map(|pod| shapes[pod].gib * GI).sum();
-        let apart = of(mask).filter(|pod| shapes[*pod].bond == Bond::Apart).count();
+        let bound = |bond: Bond| of(mask).filter(|pod| shapes[*pod].bond == bond).count();
         cpu <= room.get(&ResourceName::Cpu)
             && memory <= room.get(&ResourceName::Memory)
-            && apart <= 1
+            && bound(Bond::Apart) <= 1
+            && bound(Bond::Pairs) <= 2
             && of(mask).all(|pod| zone(pod).is_none_or(|own| own == place))
     };
     let one = |mask: usize| {
@@ -239,4 +249,35 @@ fn the_bound_is_reached() {
         "{:?}",
         made.lower_bound
     );
+}
+
+/// A part of a large node costs less for a pod than a small one, but there are no pods for the rest of it.
+#[test]
+fn a_node_that_cannot_be_filled_does_not_count_by_parts() {
+    let sized = |name: &str, cores: i64, price: u64| {
+        instance(
+            name,
+            "amd64",
+            cores * 1000 + 80,
+            cores * 4 * GI + 400 * (1 << 20),
+            price,
+        )
+    };
+    let types = vec![sized("m5.small", 2, 60_000), sized("m5.large", 8, 160_000)];
+    let shape = |bond| Shape {
+        cpu: 1000,
+        gib: 4,
+        bond,
+    };
+    for (shapes, price) in [
+        (vec![shape(Bond::None); 2], 20_000),
+        (vec![shape(Bond::Apart); 12], 240_000),
+        (vec![shape(Bond::Pairs); 12], 120_000),
+    ] {
+        let mut world = World::new().pool(pool("a"), types.clone()).pods(pods(&shapes));
+        let made = decided(&mut world, Packing::Price);
+        assert_eq!(made.price.micros(), price, "{shapes:?}");
+        let bound = made.lower_bound.unwrap().micros();
+        assert!(bound >= price - price / 1000, "{bound} for {shapes:?}");
+    }
 }

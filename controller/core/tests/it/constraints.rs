@@ -400,6 +400,13 @@ fn reservations_are_used_up_and_not_more() {
     it.requirements
         .replace(Requirement::is_in(PAID, ["spot", "on-demand", "reserved"]));
     it.offerings.push(reserved);
+    // Of pools of one weight the last by name comes first, but by price not before what is paid already.
+    let mut beside = World::new()
+        .pool(pool("reserving"), vec![it.clone()])
+        .pool(pool("selling"), types())
+        .pods(many(1, 100, |_| {}));
+    beside.snapshot.settings.strategy = Strategy::Price;
+    assert_eq!(&*beside.schedule().new_claims[0].pool, "reserving");
     let world = World::new()
         .pool(pool("default"), vec![it])
         .pods(many(2, 100, |pod| {

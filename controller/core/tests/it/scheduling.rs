@@ -240,10 +240,14 @@ fn heavier_pools_come_first() {
         assert_eq!(summary(&world.schedule()), want, "{name}");
     }
     let tie = World::new()
-        .pool(pool("b"), types())
         .pool(pool("a"), types())
+        .pool(pool("b"), types())
         .pods([pod("x", 1, MI)]);
-    assert_eq!(summary(&tie.schedule()), "a:m6g.mediumx1", "by name");
+    assert_eq!(
+        summary(&tie.schedule()),
+        "b:m6g.mediumx1",
+        "the last by name, as Karpenter"
+    );
 }
 
 #[test]
@@ -593,9 +597,19 @@ fn host_ports_are_taken_once() {
     });
     let world = World::new()
         .pool(pool("default"), types())
-        .daemon(taker)
+        .daemon(taker.clone())
         .pods([port(pod("a", 100, MI), 80)]);
     assert_eq!(summary(&world.schedule()), "left 1");
+    taker.placement.node_selector = labels([("kubernetes.io/arch", "arm64")]);
+    let world = World::new()
+        .pool(pool("default"), types())
+        .daemon(taker)
+        .pods([port(pod("a", 100, MI), 80)]);
+    assert_eq!(
+        summary(&world.schedule()),
+        "default:c5.mediumx1",
+        "the cheaper types have the daemon"
+    );
 }
 
 #[test]

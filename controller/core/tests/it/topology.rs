@@ -2,15 +2,17 @@
 
 use std::collections::BTreeMap;
 
+use joiner_core::money::Price;
 use joiner_core::requirements::Requirement;
+use joiner_core::resources::Resources;
 use joiner_core::schedule::Schedule;
 use joiner_core::snapshot::{
     DefaultSpread, HostPort, InclusionPolicy, Node, NodeTerm, Pod, PodKey, PodSelector, PodTerm, Pool,
-    Spread, Strength, Workload,
+    Spread, Strategy, Strength, Workload,
 };
 use joiner_core::text::labels;
 
-use crate::world::{MI, World, bound, node, pod, pool, summary, types};
+use crate::world::{GI, MI, World, bound, instance, node, pod, pool, summary, types};
 
 const ZONE: &str = "topology.kubernetes.io/zone";
 const HOST: &str = "kubernetes.io/hostname";
@@ -219,6 +221,19 @@ fn pods_apart_are_apart() {
         "b1 c1 left 1",
         "what runs counts"
     );
+
+    let world = World::new()
+        .pool(pool("default"), types())
+        .node(running(1))
+        .pods(pods("db", 3, apart(ZONE)));
+    let decided = world.schedule();
+    assert_eq!(
+        zones(&decided, &world),
+        "?3",
+        "nobody else comes: the zone need not be chosen"
+    );
+    let zone = decided.new_claims[0].requirements.get(ZONE).unwrap();
+    assert!(!zone.allows(Some("us-west-2a")) && zone.allows(Some("us-west-2b")));
 }
 
 #[test]
@@ -427,7 +442,7 @@ fn a_wish_that_fails_costs_claims_no_kinds() {
             wished.strength = Strength::Preferred;
             pod.placement.spread.push(wished);
         }));
-    world.snapshot.settings.strategy = joiner_core::snapshot::Strategy::FirstFit;
+    world.snapshot.settings.strategy = Strategy::FirstFit;
     let decided = world.schedule();
     assert_eq!(decided.new_claims.len(), 1, "{}", summary(&decided));
 }
@@ -471,5 +486,58 @@ fn a_claim_may_become_a_node_that_a_spread_looks_at() {
                 .pods(counted);
             assert!(world.schedule().unschedulable.is_empty(), "{wish:?} {count}");
         }
+    }
+}
+
+/// What counts for a rule, but has none of its own, can be anywhere: it must not be in the way of those that have one.
+#[test]
+fn pods_with_rules_are_not_kept_out_by_pods_without() {
+    let tied = pods("web", 1, |pod| {
+        pod.placement.affinity.push(term(ZONE, "web"));
+        pod.placement.spread.push(spread(ZONE, 1));
+    });
+    let free = pods("web", 2, |pod| {
+        pod.key.name = format!("large-{}", pod.key.name).into();
+        pod.requests = Resources::cpu_memory(600, 512 * MI).with("pods", 1);
+    });
+    for strategy in [Strategy::FirstFit, Strategy::Price] {
+        let world = World::new().pool(pool("default"), types());
+        let mut world = world.pods(tied.clone()).pods(free.clone());
+        world.snapshot.settings.strategy = strategy;
+        let decided = world.schedule();
+        assert!(
+            decided.unschedulable.is_empty(),
+            "{strategy:?} {}",
+            summary(&decided)
+        );
+    }
+}
+
+/// A small type that is cheap in a zone says nothing of what a large pod costs there.
+#[test]
+fn a_zone_is_chosen_by_what_holds_the_pod() {
+    let mut small = instance("c5.medium", "amd64", 1000, 2 * GI, 10_000);
+    small.offerings.retain(|offering| &*offering.zone == "us-west-2a");
+    let mut large = instance("c5.large", "amd64", 4000, 8 * GI, 90_000);
+    for offering in &mut large.offerings {
+        if &*offering.zone != "us-west-2c" {
+            offering.price = Price::from_micros(120_000);
+        }
+    }
+    let rules: [(&str, &dyn Fn(&mut Pod)); 3] = [
+        ("company", &|pod| pod.placement.affinity.push(term(ZONE, "web"))),
+        ("apart", &|pod| {
+            pod.placement.anti_affinity.push(term(ZONE, "web"))
+        }),
+        ("spread", &|pod| pod.placement.spread.push(spread(ZONE, 1))),
+    ];
+    for (name, rule) in rules {
+        let world = World::new()
+            .pool(pool("default"), vec![small.clone(), large.clone()])
+            .pods(pods("web", 1, |pod| {
+                rule(pod);
+                pod.requests = Resources::cpu_memory(2000, GI).with("pods", 1);
+            }));
+        assert_eq!(zones(&world.schedule(), &world), "c1", "{name}");
     }
 }

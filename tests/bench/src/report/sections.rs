@@ -156,13 +156,13 @@ pub(super) fn price(outcomes: &[Outcome]) -> String {
         return NONE.into();
     }
     let mut text = String::from(
-        "| case | tool | $/h | of the peer's | of the lower bound | nodes | spot nodes | of them with fewer than ten alternatives | unplaced | solving, ms |\n|---|---|--:|--:|--:|--:|--:|--:|--:|--:|\n",
+        "| case | tool | $/h | of the peer's | of the lower bound | nodes | spot nodes | of them with fewer than ten alternatives | though the catalogue has them | unplaced | solving, ms |\n|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n",
     );
     for row in &rows {
         for tool in Tool::ALL {
             let Some(it) = row.tool(tool) else { continue };
             text += &format!(
-                "| {} | {} | {:.3} | {} | {} | {} | {} | {} | {} | {:.1} |\n",
+                "| {} | {} | {:.3} | {} | {} | {} | {} | {} | {} | {} | {:.1} |\n",
                 row.case,
                 tool.title(),
                 it.price,
@@ -171,6 +171,7 @@ pub(super) fn price(outcomes: &[Outcome]) -> String {
                 it.new_nodes,
                 it.spot_nodes,
                 it.narrow_spot_nodes,
+                it.needlessly_narrow.map_or("–".into(), |count| count.to_string()),
                 it.unplaced,
                 it.solve_millis[0],
             );
@@ -341,6 +342,7 @@ mod tests {
             unplaced: 0,
             spot_nodes: 0,
             narrow_spot_nodes: 0,
+            needlessly_narrow: Some(0),
             violations: Some(0),
             first_violation: None,
         }

@@ -25,8 +25,10 @@ impl Round<'_, '_> {
             weight.iter().zip(&it.weight).all(|(one, most)| one <= most) || !self.exceeds(pool, kind)
         };
         let mut cheapest = self.desk.get(profile).by_price.iter().copied();
-        let cheapest =
-            cheapest.find(|kind| holds(&it.total, &model.kinds[*kind].usable) && affordable(*kind));
+        let cheapest = cheapest.find(|kind| {
+            let sold = &model.kinds[*kind];
+            holds(&it.total, &sold.usable) && sold.spares(&it.ports) && affordable(*kind)
+        });
         if let Some(kind) = cheapest {
             self.become_one_of(place, Bits::one(model.kinds.len(), kind));
         }
@@ -60,7 +62,7 @@ impl Round<'_, '_> {
         let (mut modest, mut all) = (it.kinds.clone(), it.kinds.clone());
         for kind in &profile.by_price {
             let (sold, price) = (&model.kinds[*kind], profile.prices[*kind]);
-            if price < own || !holds(&it.total, &sold.usable) {
+            if price < own || !holds(&it.total, &sold.usable) || !sold.spares(&it.ports) {
                 continue;
             }
             if sold.weight.iter().zip(&it.weight).all(|(one, most)| one <= most) {

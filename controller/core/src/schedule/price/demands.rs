@@ -20,6 +20,15 @@ pub(in crate::schedule) struct Demand {
     pub(in crate::schedule) count: usize,
     /// What each asks for: amounts, then a slot in each crowded group.
     pub(in crate::schedule) takes: Vec<f64>,
+    /// How many of them a node holds at most, whatever its size.
+    pub(in crate::schedule) cap: f64,
+}
+
+/// Whether it counts how many pods of a kind a node holds at most, whatever its size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::schedule) enum Caps {
+    Counted,
+    Ignored,
 }
 
 /// All that may be packed anew. Claims that a reservation pays, that keep a variety of types only where it can be had or
@@ -35,7 +44,7 @@ pub(in crate::schedule) fn demands(round: &mut Round<'_, '_>) -> (Vec<Demand>, V
             *found.entry((class, level, pin, weight)).or_default() += count;
         }
     }
-    listed(round, found, 4, 20.0)
+    listed(round, found, 4, 20.0, Caps::Ignored)
 }
 
 /// Class, level, pin and weight to how many pods.
@@ -47,6 +56,7 @@ pub(super) fn listed(
     found: Found,
     most: usize,
     nodes: f64,
+    caps: Caps,
 ) -> (Vec<Demand>, Vec<f64>) {
     let mut demands: Vec<Demand> = found
         .into_iter()
@@ -61,6 +71,10 @@ pub(super) fn listed(
                 .iter()
                 .map(|it| *it as f64)
                 .collect(),
+            cap: match caps {
+                Caps::Counted => cap(round, class, level).min(count as f64),
+                Caps::Ignored => f64::INFINITY,
+            },
         })
         .collect();
     let slots = slots(round, &demands, most, nodes);
@@ -78,23 +92,9 @@ pub(super) fn listed(
 /// The groups that need the most nodes because so few of their pods go on one, and how many do.
 fn slots(round: &Round<'_, '_>, demands: &[Demand], most: usize, least: f64) -> Vec<(usize, f64)> {
     let mut needs: BTreeMap<usize, f64> = BTreeMap::new();
-    let cap = |group: usize| match (round.problem.groups[group].at, round.problem.groups[group].rule) {
-        (Where::Host, Rule::Spread { skew, .. }) => Some(f64::from(skew)),
-        (Where::Host, Rule::Share { most }) => Some(f64::from(most)),
-        (Where::Host, Rule::Apart) => Some(1.0),
-        _ => None,
-    };
     for demand in demands {
-        let class = &round.problem.classes[demand.class];
-        for group in class
-            .level(demand.level)
-            .rules
-            .iter()
-            .filter(|group| class.feeds.contains(group))
-        {
-            if let Some(cap) = cap(*group) {
-                *needs.entry(*group).or_default() += demand.count as f64 / cap;
-            }
+        for (group, cap) in crowded(round, demand.class, demand.level) {
+            *needs.entry(group).or_default() += demand.count as f64 / cap;
         }
     }
     let mut needs: Vec<(usize, f64)> = needs.into_iter().filter(|(_, nodes)| *nodes >= least).collect();
@@ -102,8 +102,36 @@ fn slots(round: &Round<'_, '_>, demands: &[Demand], most: usize, least: f64) -> 
     needs.truncate(most);
     needs
         .into_iter()
-        .filter_map(|(group, _)| Some((group, cap(group)?)))
+        .filter_map(|(group, _)| Some((group, room(round, group)?)))
         .collect()
+}
+
+/// The groups of a class with a rule that lets few of their pods on a node, and how many.
+fn crowded(round: &Round<'_, '_>, class: usize, level: usize) -> impl Iterator<Item = (usize, f64)> {
+    let class = &round.problem.classes[class];
+    let own = class
+        .level(level)
+        .rules
+        .iter()
+        .filter(|group| class.feeds.contains(group));
+    own.filter_map(|group| Some((*group, room(round, *group)?)))
+}
+
+/// How many pods of a group a node holds at most.
+fn room(round: &Round<'_, '_>, group: usize) -> Option<f64> {
+    match (round.problem.groups[group].at, round.problem.groups[group].rule) {
+        (Where::Host, Rule::Spread { skew, .. }) => Some(f64::from(skew)),
+        (Where::Host, Rule::Share { most }) => Some(f64::from(most)),
+        (Where::Host, Rule::Apart) => Some(1.0),
+        _ => None,
+    }
+}
+
+/// How many pods of a class a node holds at most.
+fn cap(round: &Round<'_, '_>, class: usize, level: usize) -> f64 {
+    let alone = !round.problem.classes[class].ports.is_empty();
+    let caps = crowded(round, class, level).map(|(_, cap)| cap);
+    caps.fold(if alone { 1.0 } else { f64::INFINITY }, f64::min)
 }
 
 /// The weight of the pool of a claim that may be packed anew.
@@ -174,7 +202,7 @@ impl Round<'_, '_> {
     }
 
     /// Drops a claim; its pods have no place any more. The last claim takes its number.
-    pub(super) fn close(&mut self, place: usize) {
+    pub(in crate::schedule) fn close(&mut self, place: usize) {
         for (class, _, count) in self.state.places[place].load.clone() {
             self.state.done[class] -= count;
         }

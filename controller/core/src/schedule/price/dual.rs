@@ -11,7 +11,7 @@ use super::columns::Columns;
 use super::demands::Demand;
 use super::knapsack::{Knapsack, Takes};
 use super::program::Program;
-use super::table::{Item, Table, Turn, cost, items, scale};
+use super::table::{Item, Prices, Table, Turn, cost, items, scale};
 
 /// Worth of pods and prices of resources.
 pub(in crate::schedule) struct Dual {
@@ -31,31 +31,42 @@ pub(in crate::schedule) struct Dual {
 
 /// The most rounds of column generation.
 const ROUNDS: usize = 150;
-/// The most loads that join the program in a round.
-const LOADS: usize = 80;
+/// The most shops of which loads join the program in a round.
+const LOADS: usize = 40;
+/// The most further loads of each, of other items.
+const MORE: usize = 6;
+/// How often the program looks again at the loads that it knows.
+const AGAIN: usize = 50;
 /// The most items the program is made with.
 const ITEMS: usize = 400;
 /// How near to the optimum is near enough.
 const NEAR: f64 = 5e-4;
+/// A load joins the program if it is worth so much of its shop's price or more.
+const ENOUGH: f64 = 1.0 + 1e-7;
 /// How much of the best worth so far is in the worth that is tried next.
-const CALM: f64 = 0.5;
+const CALM: f64 = 0.6;
 
-/// The worth of pods, nearly the best; less near where `stop` ends the search.
-pub(in crate::schedule) fn solve(demands: &[Demand], columns: &Columns, stop: &dyn Fn() -> bool) -> Dual {
+/// The worth of pods, nearly the best; less near where it takes more than `work` or `stop` ends the search.
+pub(in crate::schedule) fn solve(
+    demands: &[Demand],
+    columns: &Columns,
+    work: usize,
+    stop: &dyn Fn() -> bool,
+) -> Dual {
     let dims = demands.first().map_or(0, |demand| demand.takes.len());
     let scale = scale(columns, dims);
     let (items, item_of) = items(demands, &columns.sort, &scale);
     let exact = Table::new(items, columns, &scale);
     let (prices, turn) = match exact.coarser(columns, &scale, ITEMS) {
-        None => seek(&exact, stop),
+        None => seek(&exact, work, stop),
         Some(coarse) => {
-            let (prices, _) = seek(&coarse, stop);
+            let (prices, _) = seek(&coarse, work, stop);
             let worth = transferred(&exact, &coarse, &prices, columns);
             let mut priced = Vec::with_capacity(exact.shops.len());
             for (at, shop) in exact.shops.iter().enumerate() {
                 let mut node = Knapsack::new(&shop.room, exact.items.len());
-                node.solve(&shop.items, &exact.takes, &worth);
-                priced.push(exact.fitted(at, node.prices()));
+                node.solve(&shop.items, exact.goods(), &worth);
+                priced.push(exact.fitted(at, node.prices(), &worth));
             }
             let turn = exact.evaluate(&priced);
             (priced, turn)
@@ -63,7 +74,7 @@ pub(in crate::schedule) fn solve(demands: &[Demand], columns: &Columns, stop: &d
     };
     let mut by_column: Vec<Option<Vec<f64>>> = vec![None; columns.all.len()];
     for (shop, prices) in exact.shops.iter().zip(prices) {
-        let each = prices.iter().zip(&scale).map(|(price, scale)| price / scale);
+        let each = prices.each.iter().zip(&scale).map(|(price, scale)| price / scale);
         by_column[shop.column] = Some(each.collect());
     }
     let best = |item: &usize| turn.best[*item].map_or(usize::MAX, |at| exact.shops[at].column);
@@ -78,7 +89,7 @@ pub(in crate::schedule) fn solve(demands: &[Demand], columns: &Columns, stop: &d
 }
 
 /// What items are worth at the prices that were found with fewer.
-fn transferred(exact: &Table, coarse: &Table, prices: &[Vec<f64>], columns: &Columns) -> Vec<f64> {
+fn transferred(exact: &Table, coarse: &Table, prices: &[Prices], columns: &Columns) -> Vec<f64> {
     let worth = |item: &Item| {
         let serves = |at: &usize| {
             let shop = &coarse.shops[*at];
@@ -87,14 +98,14 @@ fn transferred(exact: &Table, coarse: &Table, prices: &[Vec<f64>], columns: &Col
         };
         let costs = (0..coarse.shops.len())
             .filter(serves)
-            .map(|at| cost(&item.takes, &prices[at]));
+            .map(|at| cost(&item.takes, &prices[at].each));
         costs.min_by(f64::total_cmp).unwrap_or(0.0)
     };
     exact.items.iter().map(worth).collect()
 }
 
 /// Prices for each shop, and what items are worth at them.
-fn seek(table: &Table, stop: &dyn Fn() -> bool) -> (Vec<Vec<f64>>, Turn) {
+fn seek(table: &Table, work: usize, stop: &dyn Fn() -> bool) -> (Vec<Prices>, Turn) {
     let mut nodes: Vec<Knapsack> = table
         .shops
         .iter()
@@ -132,19 +143,18 @@ fn seek(table: &Table, stop: &dyn Fn() -> bool) -> (Vec<Vec<f64>>, Turn) {
         if best.as_ref().is_none_or(|known| turn.bound > known.bound) {
             best = Some(turn);
         }
-        if stop() {
+        if stop() || program.work() > work {
             break;
         }
         loads.truncate(LOADS);
         let mut joined = 0;
         for (_, at) in loads {
-            let load: Takes = nodes[at]
-                .load()
-                .iter()
-                .map(|(item, count)| (row_of[*item], *count))
-                .collect();
-            joined += usize::from(program.join(table.shops[at].price, &load));
+            for load in several(table, &mut nodes[at], at, &worth) {
+                let load = load.iter().map(|(item, count)| (row_of[*item], *count));
+                joined += usize::from(program.join(table.shops[at].price, load.collect()));
+            }
         }
+        program.settle(AGAIN);
         let known = best.as_ref().map_or(0.0, |turn| turn.bound);
         let near = known >= program.total() * (1.0 - NEAR) || (joined == 0 && calm == 0.0);
         calm = if joined == 0 { 0.0 } else { CALM };
@@ -172,6 +182,21 @@ fn seek(table: &Table, stop: &dyn Fn() -> bool) -> (Vec<Vec<f64>>, Turn) {
     (prices, turn)
 }
 
+/// The best load of a shop, and others of what is not in it, as long as they are worth more than the shop's price.
+fn several(table: &Table, node: &mut Knapsack, at: usize, worth: &[f64]) -> Vec<Takes> {
+    let shop = &table.shops[at];
+    let mut left = worth.to_vec();
+    let mut loads = vec![node.load(&table.caps)];
+    for more in 0..MORE {
+        loads[more].iter().for_each(|(item, _)| left[*item] = 0.0);
+        if node.solve(&shop.items, table.goods(), &left) <= shop.price * ENOUGH {
+            break;
+        }
+        loads.push(node.load(&table.caps));
+    }
+    loads
+}
+
 /// For each shop of `asked` prices at which its best load is worth its own, and the shops whose best load is worth more than
 /// that at `worth`, the most by far first.
 fn offers(
@@ -179,14 +204,14 @@ fn offers(
     nodes: &mut [Knapsack],
     asked: &[usize],
     worth: &[f64],
-) -> (Vec<Vec<f64>>, Vec<(f64, usize)>) {
-    let mut prices = vec![Vec::new(); nodes.len()];
+) -> (Vec<Prices>, Vec<(f64, usize)>) {
+    let mut prices = vec![Prices::default(); nodes.len()];
     let mut loads: Vec<(f64, usize)> = Vec::new();
     for at in asked {
         let (node, shop) = (&mut nodes[*at], &table.shops[*at]);
-        let most = node.solve(&shop.items, &table.takes, worth);
-        prices[*at] = table.fitted(*at, node.prices());
-        if most > shop.price * (1.0 + 1e-7) {
+        let most = node.solve(&shop.items, table.goods(), worth);
+        prices[*at] = table.fitted(*at, node.prices(), worth);
+        if most > shop.price * ENOUGH {
             loads.push((most / shop.price, *at));
         }
     }
@@ -200,7 +225,7 @@ fn alone(table: &Table, item: usize) -> (usize, f64) {
     let each = |at: &usize| {
         let shop = &table.shops[*at];
         let most = takes.iter().map(|(dim, takes)| shop.room[*dim] / takes);
-        (*at, shop.price / most.fold(1e6, f64::min))
+        (*at, shop.price / most.fold(table.caps[item].min(1e6), f64::min))
     };
     let all = table.reach[item].iter().map(each);
     all.min_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or((0, 0.0))

@@ -1,6 +1,7 @@
 //! What one node of a column would carry: the pods that are worth most for what they take of what is left.
 
 use super::pack::Packer;
+use super::shelf::Shelf;
 use crate::schedule::problem::Where;
 use crate::schedule::state::Round;
 
@@ -14,7 +15,7 @@ pub(super) struct Fill {
 }
 
 /// So many looks at pods are a step of the search.
-const LOOKS: usize = 6144;
+const LOOKS: usize = 9216;
 /// So many cost as much as a node on trial does in any case.
 const TRIAL: usize = 1536;
 
@@ -42,11 +43,14 @@ impl Packer {
         let mut trial = self.empty(round, column);
         let mut looks = TRIAL;
         if self.more(round, head, &trial) > 0 {
+            let mut shelf = std::mem::take(&mut self.shelf);
+            shelf.ask(|bundle| self.serves(column, bundle));
             self.take(round, head, 1, &mut trial);
-            looks += self.top_up(round, &mut trial);
+            looks += self.top_up(round, &mut trial, &mut shelf);
             if trial.worth >= least * price {
-                looks += self.exchange(round, &mut trial);
+                looks += self.exchange(round, &mut trial, &mut shelf);
             }
+            self.shelf = shelf;
         }
         self.looks += looks;
         self.spent += (self.looks / LOOKS) as u64;
@@ -75,25 +79,33 @@ impl Packer {
     }
 
     /// Puts on a node what is worth most for what it takes of what is left; how many looks at pods it took.
-    pub(super) fn top_up(&mut self, round: &Round<'_, '_>, trial: &mut Trial) -> usize {
-        let (mut open, mut inverse) = (std::mem::take(&mut self.open), std::mem::take(&mut self.inverse));
-        open.clear();
-        let served = self.active.iter().copied();
-        open.extend(served.filter(|bundle| self.serves(trial.fill.column, *bundle)));
-        let mut looks = 0;
-        while let Some((bundle, at, most)) = self.best(&mut open, &trial.free, &mut inverse) {
-            looks += open.len();
-            let found = self.bundles[bundle].iter().copied().find_map(|demand| {
-                let count = self.more(round, demand, trial).min(most);
-                (count > 0).then_some((demand, count))
+    pub(super) fn top_up(&self, round: &Round<'_, '_>, trial: &mut Trial, shelf: &mut Shelf) -> usize {
+        // What takes nothing of a resource does not mind that there is none.
+        let one = |free: f64| if free > 0.0 { 1.0 / free as f32 } else { 1e30 };
+        let (mut inverse, mut looks) = (Vec::with_capacity(self.taken.len()), 0);
+        shelf.reopen();
+        loop {
+            inverse.clear();
+            inverse.extend(self.taken.iter().map(|dim| one(trial.free[*dim])));
+            let Some((lane, share)) = shelf.best(&inverse) else {
+                return looks;
+            };
+            looks += shelf.looks();
+            let fits = if share > 0.0 {
+                (1.0 / share) as usize
+            } else {
+                usize::MAX
+            };
+            let most = fits.div_ceil(3).max(1);
+            let found = self.bundles[shelf.bundle(lane)].iter().find_map(|demand| {
+                let count = self.more(round, *demand, trial).min(most);
+                (count > 0).then_some((*demand, count))
             });
             match found {
                 Some((demand, count)) => self.take(round, demand, count, trial),
-                None => drop(open.swap_remove(at)),
+                None => shelf.shut(lane),
             }
         }
-        (self.open, self.inverse) = (open, inverse);
-        looks
     }
 
     /// Whether pods of a bundle may be on a column, if they fit.
@@ -150,55 +162,6 @@ impl Packer {
                 trial.hosts[group.host] = count(trial.hosts[group.host]);
             }
         }
-    }
-
-    /// The bundle whose pods are worth most for their share of what is left, its place in `open`, and how many of its pods
-    /// to take at once. Bundles whose pods do not fit any more leave `open`.
-    fn best(
-        &self,
-        open: &mut Vec<usize>,
-        free: &[f64],
-        inverse: &mut Vec<f64>,
-    ) -> Option<(usize, usize, usize)> {
-        // What takes nothing of a resource does not mind that there is none.
-        inverse.clear();
-        let one = |dim: &usize| {
-            if free[*dim] > 0.0 { 1.0 / free[*dim] } else { 1e30 }
-        };
-        inverse.extend(self.taken.iter().map(one));
-        let mut best: Option<(f64, usize, f64)> = None;
-        let mut at = 0;
-        while at < open.len() {
-            let bundle = open[at];
-            let takes = &self.takes[bundle * inverse.len()..][..inverse.len()];
-            let (mut cost, mut most) = (0.0f64, 0.0f64);
-            for (takes, inverse) in takes.iter().zip(inverse.iter()) {
-                let share = takes * inverse;
-                cost += share;
-                if share > most {
-                    most = share;
-                }
-            }
-            if most > 1.0 + 1e-12 {
-                open.swap_remove(at);
-                continue;
-            }
-            // Of equal worth the larger goes first: small ones fill gaps.
-            let first = self.bundles[bundle][0];
-            let score = self.worth[first] / cost.max(1e-12) * self.bonus[bundle];
-            if best.is_none_or(|(known, _, _)| score > known) {
-                best = Some((score, at, most));
-            }
-            at += 1;
-        }
-        best.map(|(_, at, most)| {
-            let fits = if most > 0.0 {
-                (1.0 / most) as usize
-            } else {
-                usize::MAX
-            };
-            (open[at], at, fits.div_ceil(3).max(1))
-        })
     }
 
     /// How many more of the pods of a demand that are left go on a node.

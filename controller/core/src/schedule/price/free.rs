@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::demands::{Demand, Found, listed};
+use super::demands::{Caps, Demand, Found, listed};
 use crate::schedule::atoms::Bits;
 use crate::schedule::problem::{Rule, Where};
 use crate::schedule::state::Round;
@@ -14,6 +14,7 @@ pub(in crate::schedule) fn free_demands(
     round: &mut Round<'_, '_>,
     most: usize,
     nodes: f64,
+    caps: Caps,
 ) -> (Vec<Demand>, Vec<f64>) {
     let mut counts: BTreeMap<(usize, usize), usize> = BTreeMap::new();
     for it in &round.state.places {
@@ -37,7 +38,7 @@ pub(in crate::schedule) fn free_demands(
             *found.entry((class, level, None, ANY)).or_default() += free;
         }
     }
-    listed(round, found, most, nodes)
+    listed(round, found, most, nodes, caps)
 }
 
 /// Stands for the weight of whatever pool.

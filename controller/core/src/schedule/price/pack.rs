@@ -8,6 +8,7 @@ use super::demands::{Demand, loose};
 use super::dual::Dual;
 use super::fill::Fill;
 use super::offers::Offers;
+use super::shelf::{Lane, Shelf};
 use crate::schedule::atoms::Bits;
 use crate::schedule::desk::Payment;
 use crate::schedule::problem::Where;
@@ -33,18 +34,16 @@ pub(in crate::schedule) struct Packer {
     /// The resources of which some pod takes something.
     pub(super) taken: Vec<usize>,
     /// Of each bundle what a pod takes of those, one bundle after the other.
-    pub(super) takes: Vec<f64>,
-    /// How often that goes into one.
-    pub(super) times: Vec<f64>,
+    takes: Vec<f32>,
     /// How much more a pod of each bundle counts for being large.
-    pub(super) bonus: Vec<f64>,
+    bonus: Vec<f32>,
+    /// The active bundles.
+    pub(super) shelf: Shelf,
     /// Whether rules over hosts concern a demand.
     pub(super) bound: Vec<bool>,
     pub(super) ported: Vec<bool>,
     pub(super) hosts: Vec<u32>,
     pub(super) free: Vec<f64>,
-    pub(super) open: Vec<usize>,
-    pub(super) inverse: Vec<f64>,
     /// How many steps were taken.
     pub(super) spent: u64,
     /// Looks at pods that make no whole step yet.
@@ -115,14 +114,13 @@ impl Packer {
         let taken: Vec<usize> = (0..dims)
             .filter(|dim| demands.iter().any(|demand| demand.takes[*dim] > 0.0))
             .collect();
-        let takes: Vec<f64> = firsts()
-            .flat_map(|demand| taken.iter().map(|dim| demand.takes[*dim]))
-            .collect();
         Packer {
-            times: takes.iter().map(|takes| 1.0 / takes).collect(),
-            takes,
+            takes: firsts()
+                .flat_map(|demand| taken.iter().map(|dim| demand.takes[*dim] as f32))
+                .collect(),
             taken,
-            bonus: firsts().map(|demand| 1.0 + 0.15 * size(demand)).collect(),
+            bonus: firsts().map(|demand| 1.0 + 0.15 * size(demand) as f32).collect(),
+            shelf: Shelf::default(),
             left: vec![0; demands.len()],
             active: Vec::new(),
             worth: dual.worth.clone(),
@@ -134,8 +132,6 @@ impl Packer {
                 .collect(),
             hosts: Vec::new(),
             free: Vec::new(),
-            open: Vec::new(),
-            inverse: Vec::new(),
             spent: 0,
             looks: 0,
             budget: f64::INFINITY,
@@ -235,6 +231,21 @@ impl Packer {
         let (left, bundles) = (&self.left, &self.bundles);
         self.active
             .retain(|bundle| bundles[*bundle].iter().any(|demand| left[*demand] > 0));
+        let mut shelf = std::mem::take(&mut self.shelf);
+        let lanes = self.active.iter().map(|bundle| Lane {
+            bundle: *bundle,
+            takes: self.takes_of(*bundle),
+            worth: self.worth[self.bundles[*bundle][0]] as f32,
+            bonus: self.bonus[*bundle],
+        });
+        shelf.put_up(self.taken.len(), lanes);
+        self.shelf = shelf;
+    }
+
+    /// What a pod of a bundle takes of the resources that are taken.
+    pub(super) fn takes_of(&self, bundle: usize) -> &[f32] {
+        let dims = self.taken.len();
+        &self.takes[bundle * dims..][..dims]
     }
 
     fn choose(&mut self, round: &Round<'_, '_>, head: usize) -> Option<Fill> {

@@ -10,6 +10,19 @@ pub(super) struct Basic {
     pub(super) cost: f64,
     /// How much of it is taken.
     pub(super) value: f64,
+    /// How much of it may be.
+    pub(super) most: f64,
+}
+
+/// What came of a column that was to be taken more or less of.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Step {
+    /// Nothing: it gains nothing.
+    None,
+    /// All of it is taken, or nothing any more; the basis is as it was.
+    Whole,
+    /// It is in the basis now, and this one is not.
+    For(Basic),
 }
 
 /// The program as far as its columns are known.
@@ -37,6 +50,7 @@ impl Simplex {
             id: *id,
             cost: *cost,
             value: right / entry,
+            most: f64::INFINITY,
         };
         Simplex {
             inverse,
@@ -73,11 +87,24 @@ impl Simplex {
 
     /// Takes a column into the basis, given as entries by row, if that lowers the cost; whether it did.
     pub(super) fn enter(&mut self, id: usize, cost: f64, column: &[(usize, f64)]) -> bool {
+        let comes = Basic {
+            id,
+            cost,
+            value: 0.0,
+            most: f64::INFINITY,
+        };
+        !matches!(self.step(comes, column), Step::None)
+    }
+
+    /// Takes more of a column of which nothing is taken, or less of one that is taken whole, if that lowers the cost. The caller
+    /// keeps in mind what is taken whole; that counts as taken off the right-hand side.
+    pub(super) fn step(&mut self, comes: Basic, column: &[(usize, f64)]) -> Step {
         let rows = self.basis.len();
         let worth: f64 = column.iter().map(|(row, entry)| self.prices[*row] * entry).sum();
-        let gain = cost - worth;
-        if gain >= -TINY * cost.abs().max(worth.abs()) {
-            return false;
+        let gain = comes.cost - worth;
+        let more = if comes.value > 0.0 { -1.0 } else { 1.0 };
+        if gain * more >= -TINY * comes.cost.abs().max(worth.abs()) {
+            return Step::None;
         }
         let along: Vec<f64> = self
             .inverse
@@ -86,20 +113,33 @@ impl Simplex {
             .collect();
         let mut leaves: Option<(f64, usize)> = None;
         for (row, (along_row, basic)) in along.iter().zip(&self.basis).enumerate() {
-            if *along_row <= TINY {
+            let falls = along_row * more;
+            let left = if falls > 0.0 {
+                basic.value
+            } else {
+                basic.most - basic.value
+            };
+            if falls.abs() <= TINY || left == f64::INFINITY {
                 continue;
             }
-            let ratio = basic.value.max(0.0) / along_row;
+            let ratio = left.max(0.0) / falls.abs();
             // Of equals the one with the largest entry keeps the numbers sound.
             let first = leaves.is_none_or(|(least, at)| {
-                ratio < least * (1.0 - TINY) || (ratio <= least && *along_row > along[at])
+                ratio < least * (1.0 - TINY) || (ratio <= least && falls.abs() > along[at].abs())
             });
             if first {
                 leaves = Some((ratio, row));
             }
         }
-        let Some((step, leaving)) = leaves else {
-            return false;
+        let step = leaves.map_or(f64::INFINITY, |(step, _)| step).min(comes.most);
+        if step == f64::INFINITY {
+            return Step::None;
+        }
+        for (along_row, basic) in along.iter().zip(&mut self.basis) {
+            basic.value -= along_row * more * step;
+        }
+        let Some((_, leaving)) = leaves.filter(|(least, _)| *least <= comes.most) else {
+            return Step::Whole;
         };
         let mut turned = self.inverse[leaving * rows..(leaving + 1) * rows].to_vec();
         turned.iter_mut().for_each(|entry| *entry /= along[leaving]);
@@ -108,16 +148,17 @@ impl Simplex {
                 inverse.copy_from_slice(&turned);
             } else if *along_row != 0.0 {
                 add(inverse, &turned, -along_row);
-                self.basis[row].value -= along_row * step;
             }
         }
-        self.basis[leaving] = Basic {
-            id,
-            cost,
-            value: step,
-        };
         add(&mut self.prices, &turned, gain);
-        true
+        let value = comes.value + more * step;
+        let mut gone = std::mem::replace(&mut self.basis[leaving], Basic { value, ..comes });
+        gone.value = if along[leaving] * more > 0.0 {
+            0.0
+        } else {
+            gone.most
+        };
+        Step::For(gone)
     }
 }
 

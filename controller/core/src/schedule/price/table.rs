@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use super::columns::Columns;
 use super::demands::Demand;
-use super::knapsack::Takes;
+use super::knapsack::{Goods, Takes};
 use crate::schedule::atoms::Bits;
 
 /// Demands that ask the same in the same places.
@@ -16,6 +16,8 @@ pub(super) struct Item {
     /// What each pod takes, in shares.
     pub(super) takes: Takes,
     pub(super) count: f64,
+    /// How many a node holds at most, whatever its size.
+    pub(super) cap: f64,
 }
 
 /// A node that can be bought.
@@ -34,9 +36,19 @@ pub(super) struct Shop {
 pub(super) struct Table {
     pub(super) items: Vec<Item>,
     pub(super) takes: Vec<Takes>,
+    pub(super) caps: Vec<f64>,
     pub(super) shops: Vec<Shop>,
     /// For each item the shops where it may be.
     pub(super) reach: Vec<Vec<usize>>,
+}
+
+/// What a shop asks.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Prices {
+    /// For each resource.
+    pub(super) each: Vec<f64>,
+    /// For a pod of each of its items beyond that, where a node holds but a few of them.
+    pub(super) beyond: Vec<f64>,
 }
 
 /// What items are worth at some prices.
@@ -93,9 +105,11 @@ pub(super) fn items(demands: &[Demand], sorts: &[usize], scale: &[f64]) -> (Vec<
                 sort: *sort,
                 takes: sparse(&shares(&demand.takes, scale)),
                 count: 0.0,
+                cap: 0.0,
             });
         }
         items[item].count += demand.count as f64;
+        items[item].cap += demand.cap;
         item_of.push(item);
     }
     (items, item_of)
@@ -116,6 +130,8 @@ impl Table {
     /// that they take.
     pub(super) fn new(items: Vec<Item>, columns: &Columns, scale: &[f64]) -> Table {
         let takes: Vec<Takes> = items.iter().map(|item| item.takes.clone()).collect();
+        let caps: Vec<f64> = items.iter().map(|item| item.cap).collect();
+        let capped = caps.iter().any(|cap| *cap < f64::INFINITY);
         let mut offers: Vec<(Shop, Bits, Vec<f64>)> = Vec::new();
         for (id, column) in columns.all.iter().enumerate() {
             let room = shares(&column.holds, scale);
@@ -132,14 +148,17 @@ impl Table {
             if own.is_empty() {
                 continue;
             }
+            // Half of a node of twice the size is no node where it holds but a few of each kind.
+            let each = if capped { 1.0 } else { column.price };
             let gives = |room: &f64| {
                 if *room >= AMPLE {
                     f64::INFINITY
                 } else {
-                    room / column.price
+                    room / each
                 }
             };
-            let gives: Vec<f64> = room.iter().map(gives).collect();
+            let mut gives: Vec<f64> = room.iter().map(gives).collect();
+            gives.extend(capped.then_some(-column.price));
             let shop = Shop {
                 column: id,
                 price: column.price,
@@ -174,8 +193,17 @@ impl Table {
         Table {
             items,
             takes,
+            caps,
             shops: kept.into_iter().map(|(shop, _, _)| shop).collect(),
             reach,
+        }
+    }
+
+    /// What may be on nodes.
+    pub(super) fn goods(&self) -> Goods<'_> {
+        Goods {
+            takes: &self.takes,
+            caps: &self.caps,
         }
     }
 
@@ -216,45 +244,69 @@ impl Table {
                 *takes = (*takes * into.count + more * item.count) / all;
             }
             into.count = all;
+            into.cap += item.cap;
         }
         merged
     }
 
-    /// What items are worth at the prices of each shop's resources; a shop without prices does not count.
-    pub(super) fn evaluate(&self, prices: &[Vec<f64>]) -> Turn {
-        let mut turn = Turn {
-            worth: Vec::with_capacity(self.items.len()),
-            best: Vec::with_capacity(self.items.len()),
-            bound: 0.0,
-        };
-        for (item, reach) in self.items.iter().zip(&self.reach) {
-            let mut least: Option<(f64, usize)> = None;
-            for at in reach.iter().filter(|at| !prices[**at].is_empty()) {
-                let cost = cost(&item.takes, &prices[*at]);
-                if least.is_none_or(|(known, _)| cost < known) {
-                    least = Some((cost, *at));
+    /// What items are worth at what each shop asks; a shop that asks nothing does not count.
+    pub(super) fn evaluate(&self, prices: &[Prices]) -> Turn {
+        let mut least: Vec<Option<(f64, usize)>> = vec![None; self.items.len()];
+        for (at, (shop, prices)) in self.shops.iter().zip(prices).enumerate() {
+            if prices.each.is_empty() {
+                continue;
+            }
+            for (own, item) in shop.items.iter().enumerate() {
+                let beyond = prices.beyond.get(own).copied().unwrap_or(0.0);
+                let cost = cost(&self.takes[*item], &prices.each) + beyond;
+                if least[*item].is_none_or(|(known, _)| cost < known) {
+                    least[*item] = Some((cost, at));
                 }
             }
-            let worth = least.map_or(0.0, |(cost, _)| cost);
-            turn.worth.push(worth);
-            turn.best.push(least.map(|(_, at)| at));
-            turn.bound += worth * item.count;
         }
-        turn
+        let worth: Vec<f64> = least
+            .iter()
+            .map(|least| least.map_or(0.0, |(cost, _)| cost))
+            .collect();
+        Turn {
+            bound: worth
+                .iter()
+                .zip(&self.items)
+                .map(|(worth, item)| worth * item.count)
+                .sum(),
+            best: least.into_iter().map(|least| least.map(|(_, at)| at)).collect(),
+            worth,
+        }
     }
 
-    /// Prices of a shop's resources at which all that it holds is worth its own price, in the proportions given.
-    pub(super) fn fitted(&self, at: usize, mut prices: Vec<f64>) -> Vec<f64> {
+    /// What a shop asks so that all that it can hold is worth its own price, in the proportions of the prices given, where pods
+    /// are worth so much.
+    pub(super) fn fitted(&self, at: usize, mut each: Vec<f64>, worth: &[f64]) -> Prices {
         let shop = &self.shops[at];
-        let worth: f64 = prices
+        let beyond = |item: &usize| match self.caps[*item] {
+            f64::INFINITY => 0.0,
+            _ => (worth[*item] - cost(&self.takes[*item], &each)).max(0.0),
+        };
+        let mut beyond: Vec<f64> = shop.items.iter().map(beyond).collect();
+        let held: f64 = each
             .iter()
             .zip(&shop.room)
             .map(|(price, room)| price * room)
             .sum();
-        if worth > 0.0 {
-            let factor = shop.price / worth;
-            prices.iter_mut().for_each(|price| *price *= factor);
-            return prices;
+        let of = |(beyond, item): (&f64, &usize)| {
+            if *beyond > 0.0 {
+                beyond * self.caps[*item]
+            } else {
+                0.0
+            }
+        };
+        let all = held + beyond.iter().zip(&shop.items).map(of).sum::<f64>();
+        if all > 0.0 {
+            let factor = shop.price / all;
+            each.iter_mut()
+                .chain(&mut beyond)
+                .for_each(|price| *price *= factor);
+            return Prices { each, beyond };
         }
         let usable = |room: f64| room > 0.0 && room < AMPLE;
         let count = shop.room.iter().filter(|room| usable(**room)).count().max(1) as f64;
@@ -265,6 +317,9 @@ impl Table {
                 0.0
             }
         };
-        shop.room.iter().map(one).collect()
+        Prices {
+            each: shop.room.iter().map(one).collect(),
+            beyond: Vec::new(),
+        }
     }
 }

@@ -41,7 +41,7 @@ pub(in crate::schedule) fn build<'a>(
     let mut sets = Sets::default();
 
     let mut pools: Vec<&'a Pool> = snapshot.pools.iter().map(|pool| &**pool).collect();
-    pools.sort_by(|a, b| (b.weight, &a.name).cmp(&(a.weight, &b.name)));
+    pools.sort_by(|a, b| (b.weight, &b.name).cmp(&(a.weight, &a.name)));
     let mut lists: Vec<Vec<Taint>> = Vec::new();
     let mut list = |taints: Vec<Taint>| match lists.iter().position(|known| *known == taints) {
         Some(known) => known,
@@ -182,6 +182,7 @@ pub(in crate::schedule) fn build<'a>(
     }
     let mut groups = drafts.finish(&keys);
     for class in &mut classes {
+        class.feeds.iter().for_each(|group| groups[*group].fed = true);
         let leads = class
             .feeds
             .iter()

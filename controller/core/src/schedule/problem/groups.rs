@@ -85,6 +85,7 @@ impl<'a> Drafts<'a> {
                 filter: draft.filter,
                 counts: vec![0; places],
                 anywhere: 0,
+                fed: false,
                 key: Text::from(draft.key),
             }
         };

@@ -88,10 +88,6 @@ impl<'a> Maker<'_, 'a> {
                 (!lands.is_empty()).then_some((daemon, lands))
             })
             .collect();
-        let ports = landing
-            .iter()
-            .flat_map(|(daemon, _)| daemon.it.placement.host_ports.clone())
-            .collect();
         let largest = self.snapshot.settings.guards.largest_node.as_ref();
         let modest = |it: &&InstanceType| {
             largest.is_none_or(|most| most.iter().all(|(name, most)| it.capacity.get(&name) <= most))
@@ -110,7 +106,6 @@ impl<'a> Maker<'_, 'a> {
             taints,
             limits,
             min_values: template.iter().filter_map(count).collect(),
-            ports,
             closed: closed(pool),
             reserved: kinds
                 .iter()
@@ -149,11 +144,12 @@ impl<'a> Maker<'_, 'a> {
                 .iter()
                 .all(|(key, wanted)| bits[*key].as_ref().is_none_or(|mine| mine.meets(wanted)))
         };
-        let daemons: Resources = landing
+        let own: Vec<&DaemonSet> = landing
             .iter()
             .filter(|(_, lands)| lands.iter().any(suits))
-            .map(|(daemon, _)| &daemon.it.requests)
-            .sum();
+            .map(|(daemon, _)| daemon.it)
+            .collect();
+        let daemons: Resources = own.iter().map(|daemon| &daemon.requests).sum();
         let volumes = |driver: &Text| {
             let known = it.attach_limits.get(driver);
             known
@@ -179,6 +175,10 @@ impl<'a> Maker<'_, 'a> {
             it,
             bits,
             daemons,
+            ports: own
+                .iter()
+                .flat_map(|daemon| daemon.placement.host_ports.clone())
+                .collect(),
             usable,
             weight: limits
                 .iter()

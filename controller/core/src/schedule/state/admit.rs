@@ -144,6 +144,13 @@ impl Round<'_, '_> {
             let profile = self.desk.profile(problem, pool, set, payment);
             let it = &self.state.places[place];
             let mut suited = it.kinds.and(&self.desk.get(profile).kinds);
+            if !class.ports.is_empty() {
+                suited
+                    .clone()
+                    .iter()
+                    .filter(|kind| !problem.pools[pool].kinds[*kind].spares(&class.ports))
+                    .for_each(|kind| suited.clear(kind));
+            }
             if class.devices {
                 let claims = self.device_claims(place, ask.class)?;
                 suited

@@ -4,33 +4,44 @@ use super::admit::{Ask, high};
 use super::{Place, Round};
 use crate::schedule::atoms::Bits;
 use crate::schedule::desk::Payment;
+use crate::snapshot::Strategy;
 
 impl Round<'_, '_> {
-    /// Opens a claim for pods of a class in the first pool that can; how many it takes.
+    /// Opens a claim for pods of a class in the first pool that can; how many it takes. By price what is reserved for one of
+    /// several pools of the same weight comes first.
     pub(in crate::schedule) fn open(&mut self, ask: Ask) -> usize {
-        for pool in 0..self.problem.pools.len() {
-            let count = self.open_in(pool, ask);
-            if count > 0 {
+        let pools = &self.problem.pools;
+        let some = |count: &usize| *count > 0;
+        let mut from = 0;
+        for equals in pools.chunk_by(|a, b| a.pool.weight == b.pool.weight) {
+            let equals = from..from + equals.len();
+            from = equals.end;
+            let by_price = self.problem.settings.strategy == Strategy::Price && equals.len() > 1;
+            let reserved = by_price.then_some(equals.clone()).into_iter().flatten();
+            let opened = reserved.map(|pool| self.open_reserved(pool, ask)).find(some);
+            let opened = opened.or_else(|| equals.map(|pool| self.open_in(pool, ask)).find(some));
+            if let Some(count) = opened {
                 return count;
             }
         }
         0
     }
 
+    /// Whether a pool sells anything to pods of a class.
+    fn serves(&self, pool: usize, ask: Ask) -> bool {
+        let model = &self.problem.pools[pool];
+        let level = self.problem.classes[ask.class].level(ask.level);
+        model.closed.is_none() && level.bears.has(model.taints)
+    }
+
     /// Opens a claim in a pool; how many pods it takes.
     pub(in crate::schedule) fn open_in(&mut self, pool: usize, ask: Ask) -> usize {
-        let problem = self.problem;
-        let model = &problem.pools[pool];
-        let bears = problem.classes[ask.class]
-            .level(ask.level)
-            .bears
-            .has(model.taints);
-        if model.closed.is_some() || !bears {
+        if !self.serves(pool, ask) {
             return 0;
         }
         let first = self.try_open(pool, ask);
         // Claims give up their larger kinds only where limits are what is in the way, and only if that helps.
-        if first > 0 || self.within_limits(pool).len() == model.kinds.len() {
+        if first > 0 || self.within_limits(pool).len() == self.problem.pools[pool].kinds.len() {
             return first;
         }
         let before = self.state.clone();
@@ -46,23 +57,34 @@ impl Round<'_, '_> {
     }
 
     fn try_open(&mut self, pool: usize, ask: Ask) -> usize {
+        let reserved = self.open_reserved(pool, ask);
+        if reserved > 0 {
+            return reserved;
+        }
         let kinds = self.within_limits(pool);
         if kinds.is_empty() {
             return 0;
         }
-        if self.problem.pools[pool].reserved {
-            for reservation in 0..self.state.reserved.len() {
-                if self.state.reserved[reservation] == 0 {
-                    continue;
-                }
-                let count = self.try_payment(pool, ask, kinds.clone(), Payment::Reserved(reservation));
-                if count > 0 {
-                    self.state.reserved[reservation] -= 1;
-                    return count;
-                }
+        self.try_payment(pool, ask, kinds, Payment::Market)
+    }
+
+    /// Opens a claim in a pool that a reservation pays; how many pods it takes.
+    fn open_reserved(&mut self, pool: usize, ask: Ask) -> usize {
+        if !self.problem.pools[pool].reserved || !self.serves(pool, ask) {
+            return 0;
+        }
+        let kinds = self.within_limits(pool);
+        for reservation in 0..self.state.reserved.len() {
+            if self.state.reserved[reservation] == 0 || kinds.is_empty() {
+                continue;
+            }
+            let count = self.try_payment(pool, ask, kinds.clone(), Payment::Reserved(reservation));
+            if count > 0 {
+                self.state.reserved[reservation] -= 1;
+                return count;
             }
         }
-        self.try_payment(pool, ask, kinds, Payment::Market)
+        0
     }
 
     fn try_payment(&mut self, pool: usize, ask: Ask, kinds: Bits, payment: Payment) -> usize {
@@ -87,7 +109,7 @@ impl Round<'_, '_> {
             high: high(self.problem, pool, &kinds),
             kinds,
             payment,
-            ports: model.ports.clone(),
+            ports: Vec::new(),
             hosts: vec![0; self.problem.hosts],
             load: Vec::new(),
             packed: Vec::new(),

@@ -61,12 +61,13 @@ impl Round<'_, '_> {
         keys
     }
 
-    /// Whether a class has rules of its own over a label, and not only those of pods that keep it away.
+    /// Whether a class has rules of its own over a label that depend on what is placed, and not only those of pods that keep
+    /// it away.
     pub(in crate::schedule) fn is_pinned(&self, class: usize, level: usize) -> bool {
         let it = &self.problem.classes[class];
         let own = |group: &usize| {
             let group = &self.problem.groups[*group];
-            matches!(group.at, Where::Label(_)) && group.rule != Rule::Repelled
+            matches!(group.at, Where::Label(_)) && group.rule != Rule::Repelled && group.fed
         };
         !self.frozen && (!it.leads.is_empty() || it.level(level).rules.iter().any(own))
     }
@@ -98,7 +99,7 @@ impl Round<'_, '_> {
                         .filter(|atom| atoms.is_named(*atom) && counts[*atom] <= top)
                         .for_each(|atom| fair.set(atom));
                     allowed = allowed.and(&fair);
-                    single = true;
+                    single |= about.fed;
                     if own {
                         most = 1;
                     }
@@ -119,7 +120,7 @@ impl Round<'_, '_> {
                     if own {
                         most = 1;
                     }
-                    single |= about.rule == Rule::Apart || own;
+                    single |= (about.rule == Rule::Apart && about.fed) || own;
                 }
                 Rule::Share { .. } => {}
             }
