@@ -12,6 +12,7 @@ mod feasible;
 mod forecast;
 mod functions;
 mod helm;
+mod names;
 mod objects;
 #[cfg(test)]
 mod pages;

@@ -4,13 +4,13 @@
 
 use crate::provider::Settings;
 use crate::resources::{
-    Crds, Ec2NodeClass, HelmRelease, InterruptionQueue, IrsaRole, NodeOverlay, NodePool, NodeRole,
+    Crds, Ec2NodeClassResource, HelmRelease, InterruptionQueue, IrsaRole, NodeOverlay, NodePool, NodeRole,
     PodIdentityRole, Teardown,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
-use tfplugin::{Attribute, Mode, Model as _, Schema, Shape};
+use tfplugin::{Attribute, Mode, Model as _, Resource as _, Schema, Shape};
 
 const REMEDY: &str = "run `make docs`";
 
@@ -148,7 +148,7 @@ fn every_page_is_as_the_schema() {
     );
     let resources = [
         ("crds", Crds::schema(0)),
-        ("ec2_node_class", Ec2NodeClass::schema(0)),
+        ("ec2_node_class", Ec2NodeClassResource.schema()),
         ("helm_release", HelmRelease::schema(0)),
         ("interruption_queue", InterruptionQueue::schema(0)),
         ("irsa_role", IrsaRole::schema(0)),

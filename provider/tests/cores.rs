@@ -28,5 +28,7 @@ mod stored;
 mod support;
 #[path = "cores/surroundings.rs"]
 mod surroundings;
+#[path = "cores/tags.rs"]
+mod tags;
 #[path = "cores/whole.rs"]
 mod whole;

@@ -24,6 +24,26 @@ resource "joiner_node_pool" "bad" {{
     )
 }
 
+/// A pool with limits given as HCL.
+fn limited(limits: &str) -> String {
+    let requirement = r#"{ key = "kubernetes.io/arch", operator = "In", values = ["amd64"] }"#;
+    let pool = pool(requirement);
+    pool.replacen(
+        "  name = \"bad\"\n",
+        &format!("  name = \"bad\"\n  limits = {limits}\n"),
+        1,
+    )
+}
+
+/// A class with other attributes given as HCL.
+fn class_with(attributes: &str) -> String {
+    class(r#"{ alias = "al2023@latest" }"#).replacen(
+        "  name                          = \"bad\"\n",
+        &format!("  name = \"bad\"\n  {attributes}\n"),
+        1,
+    )
+}
+
 /// A class with the AMI terms given as HCL.
 fn class(ami_terms: &str) -> String {
     format!(
@@ -71,6 +91,51 @@ async fn wrong_configurations_fail_without_a_cluster_and_name_the_attribute() ->
                 "karpenter.sh/mine",
                 "reserved domain karpenter.sh",
             ],
+        ),
+        (
+            "resource",
+            limited(r#"{ "" = "1" }"#),
+            vec!["limits[\"\"]", "is no resource", "cpu, memory or nodes"],
+        ),
+        (
+            "amount",
+            limited(r#"{ cpu = "1e999999" }"#),
+            vec![
+                "limits[\"cpu\"]",
+                "1e999999 is beyond Kubernetes' largest quantity",
+                "leave it out",
+            ],
+        ),
+        (
+            "ratio",
+            class_with(
+                r#"block_device_mappings = [{ device_name = "/dev/xvda", ebs = { volume_size = "10Gi", volume_type = "gp3", iops = 16000 } }]"#,
+            ),
+            vec![
+                "block_device_mappings[0].ebs.iops",
+                "at most 500 IOPS a GiB",
+                "a size of at least 32Gi",
+            ],
+        ),
+        (
+            "words",
+            class_with(
+                r#"block_device_mappings = [{ device_name = "/dev/xvda", ebs = { volume_size = "10Gi", volume_initialization_rate = 200 } }]"#,
+            ),
+            vec![
+                "block_device_mappings[0].ebs",
+                "set 'snapshot_id' or remove 'volume_initialization_rate'",
+            ],
+        ),
+        (
+            "tag",
+            class_with(r#"tags = { "aws:x" = "1" }"#),
+            vec!["tags[\"aws:x\"]", "are AWS' own", "choose another key"],
+        ),
+        (
+            "twice",
+            class_with("kubelet = { max_pods = 10, other = { maxPods = 20 } }"),
+            vec!["kubelet.max_pods", "remove maxPods from other"],
         ),
         (
             "alias",

@@ -57,6 +57,8 @@ async fn the_nodes_that_a_plan_names_are_the_nodes_that_are_replaced() -> Result
         ),
         "{text}"
     );
+    // The release of the same plan tells the controller's settings.
+    ensure!(!is_told(&text, "It is assumed that the controller"), "{text}");
     for node in before.values() {
         ensure!(is_told(&text, node), "{node} is not in:\n{text}");
     }

@@ -22,6 +22,7 @@ mod outage;
 mod pains;
 mod plugin_testing;
 mod published_examples;
+mod quickstart;
 mod release;
 mod reserved;
 mod sandbox_trouble;

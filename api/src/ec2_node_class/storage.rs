@@ -51,7 +51,7 @@ pub struct BlockDevice {
     /// The snapshot that the volume is made from.
     #[serde(default, rename = "snapshotID", skip_serializing_if = "Option::is_none")]
     pub snapshot_id: Option<String>,
-    /// Throughput in MiB per second, up to 1000; for gp3.
+    /// Throughput in MiB per second, 125 to 2000; for gp3.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throughput: Option<i64>,
     /// How fast blocks are fetched from the snapshot, in MiB per second.

@@ -4,6 +4,7 @@
 //! Output: violations, sorted by path. Invariant: the same object gives the same violations as the API server
 //! finds with the same CRD; beyond that come the rules that upstream checks while running.
 
+mod amounts;
 mod cel;
 mod compiled;
 mod contradiction;
@@ -16,8 +17,10 @@ mod node_pool;
 mod path;
 mod requirements;
 mod structure;
+mod tags;
 mod unknown;
 mod view;
+mod volumes;
 mod words;
 
 use std::fmt;
@@ -28,6 +31,7 @@ use self::view::View;
 pub use self::{
     nearest::nearest,
     path::{JsonPath, Segment},
+    tags::tag_problem,
     unknown::UnknownPaths,
 };
 
@@ -156,6 +160,9 @@ fn check_header(kind: Kind, object: &View<'_>, found: &mut Vec<Violation>) {
                 kind.api_version()
             )));
         }
+    }
+    if let Some(metadata) = object.field("metadata") {
+        names::check_metadata(&metadata, found);
     }
     if let Some(name) = object.fields(&["metadata", "name"])
         && !name.value.as_str().is_some_and(names::is_dns_name)

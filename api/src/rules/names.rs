@@ -1,5 +1,7 @@
 //! Kubernetes' syntax of label keys, label values and object names.
 
+use super::{Violation, view::View};
+
 /// Why a text is no label key (or taint key); nothing when it is one.
 pub(super) fn label_key(key: &str) -> Option<String> {
     let (prefix, name) = match key.split_once('/') {
@@ -17,6 +19,41 @@ pub(super) fn label_key(key: &str) -> Option<String> {
         ));
     }
     None
+}
+
+/// Rules of labels and annotations, of an object or of a template.
+pub(super) fn check_metadata(metadata: &View<'_>, found: &mut Vec<Violation>) {
+    for (name, kind) in [("labels", Keys::Labels), ("annotations", Keys::Annotations)] {
+        if let Some(map) = metadata.field(name) {
+            check_keys(&map, kind, found);
+        }
+    }
+}
+
+/// Checks the keys of labels or annotations, and of labels the values. An annotation's key may be in any case.
+fn check_keys(map: &View<'_>, kind: Keys, found: &mut Vec<Violation>) {
+    for (key, value) in map.entries() {
+        let (problem, what) = match kind {
+            Keys::Labels => (label_key(key), "label"),
+            Keys::Annotations => (label_key(&key.to_lowercase()), "annotation"),
+        };
+        let place = value.unwrap_or_else(|| map.clone());
+        if let Some(problem) = problem {
+            found.push(place.fail(format!("{key:?} is no {what} key: {problem}")));
+        } else if kind == Keys::Labels
+            && place.path != map.path
+            && let Some(problem) = place.value.as_str().and_then(label_value)
+        {
+            found.push(place.fail(problem));
+        }
+    }
+}
+
+/// Whose keys they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Keys {
+    Labels,
+    Annotations,
 }
 
 /// Why a text is no label value; nothing when it is one.
@@ -38,6 +75,15 @@ pub(super) fn is_dns_name(name: &str) -> bool {
             && part.bytes().last().is_some_and(inner)
     };
     !name.is_empty() && name.len() <= 253 && name.split('.').all(is_part)
+}
+
+/// Whether a text is the id of a thing in EC2: the kind's prefix and hexadecimal digits.
+pub(super) fn is_id(prefix: &str, text: &str) -> bool {
+    text.strip_prefix(prefix)
+        .and_then(|rest| rest.strip_prefix('-'))
+        .is_some_and(|digits| {
+            !digits.is_empty() && digits.bytes().all(|c| matches!(c, b'0'..=b'9' | b'a'..=b'f'))
+        })
 }
 
 fn is_name(name: &str) -> bool {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Violation, cron, names, requirements, view::View};
+use super::{Violation, amounts, cron, names, requirements, view::View};
 use crate::{GoDuration, labels};
 
 /// Rules of a NodePool.
@@ -14,10 +14,14 @@ pub(super) fn node_pool(pool: &View<'_>, found: &mut Vec<Violation>) {
             check_budget(&budget, found);
         }
     }
-    let template_labels = pool.fields(&["spec", "template", "metadata", "labels"]);
-    if let Some(template_labels) = &template_labels {
-        check_labels(template_labels, found);
+    if let Some(limits) = pool.fields(&["spec", "limits"]) {
+        amounts::check(&limits, found);
     }
+    let metadata = pool.fields(&["spec", "template", "metadata"]);
+    if let Some(metadata) = &metadata {
+        names::check_metadata(metadata, found);
+    }
+    let template_labels = metadata.and_then(|metadata| metadata.field("labels"));
     if let Some(spec) = pool.fields(&["spec", "template", "spec"]) {
         check_template(&spec, template_labels.as_ref(), found);
     }
@@ -35,6 +39,9 @@ pub(super) fn node_overlay(overlay: &View<'_>, found: &mut Vec<Violation>) {
     if let Some(list) = overlay.fields(&["spec", "requirements"]) {
         requirements::check(&list, None, found);
     }
+    if let Some(capacity) = overlay.fields(&["spec", "capacity"]) {
+        amounts::check(&capacity, found);
+    }
     // The CRD refuses cpu, memory, ephemeral-storage and pods; these the cloud reports as well.
     let reported = [
         labels::RESOURCE_POD_ENI,
@@ -48,9 +55,15 @@ pub(super) fn node_overlay(overlay: &View<'_>, found: &mut Vec<Violation>) {
         .iter()
         .flat_map(View::entries)
     {
-        if let Some(value) = value.filter(|_| reported.contains(&name)) {
+        let Some(value) = value else { continue };
+        if reported.contains(&name) {
             found.push(value.fail(format!(
                 "{name} comes from the instance type and cannot be overlaid: remove it"
+            )));
+        } else if amounts::is_negative(value.value) {
+            found.push(value.fail(format!(
+                "{} is below zero, and no node has less than nothing: write 0 or more, or remove it",
+                value.value
             )));
         }
     }
@@ -86,16 +99,6 @@ fn check_pool_name(pool: &View<'_>, found: &mut Vec<Violation>) {
         found.push(name.fail(
             "nodes carry the pool's name as a label, so it may have at most 63 characters: shorten it",
         ));
-    }
-}
-
-fn check_labels(template_labels: &View<'_>, found: &mut Vec<Violation>) {
-    for (key, value) in template_labels.entries() {
-        let Some(problem) = names::label_key(key) else {
-            continue;
-        };
-        let place = value.unwrap_or_else(|| template_labels.clone());
-        found.push(place.fail(format!("{key:?} is no label key: {problem}")));
     }
 }
 

@@ -50,6 +50,82 @@ fn path(text: &str) -> JsonPath {
 }
 
 #[test]
+fn amounts_are_of_resources_and_within_what_kubernetes_counts() {
+    let limited = |name: &str, amount: Value| {
+        let mut pool = pool();
+        pool["spec"]["limits"] = json!({ name: amount });
+        texts(Kind::NodePool, &pool, &[])
+    };
+    for (name, amount) in [
+        ("cpu", json!(1000)),
+        ("memory", json!("100Gi")),
+        ("nodes", json!("0")),
+        ("nvidia.com/gpu", json!("8")),
+        ("cpu", json!("1e18")),
+        ("cpu", json!("9E")),
+        ("memory", json!("16Ei")),
+    ] {
+        assert_eq!(limited(name, amount.clone()), [""; 0], "{name} = {amount}");
+    }
+    for (name, amount, place, words) in [
+        ("", json!("1"), "spec.limits[\"\"]: ", "\"\" is no resource"),
+        (
+            "a b",
+            json!("1"),
+            "spec.limits[\"a b\"]: ",
+            "\"a b\" is no resource",
+        ),
+        (
+            "/gpu",
+            json!("1"),
+            "spec.limits[\"/gpu\"]: ",
+            "before the '/' must be a DNS name",
+        ),
+        (
+            "cpu",
+            json!("1e999999"),
+            "spec.limits.cpu: ",
+            "1e999999 is beyond Kubernetes' largest quantity",
+        ),
+        ("cpu", json!("-1e999999"), "spec.limits.cpu: ", "beyond"),
+        (
+            "memory",
+            json!("10E"),
+            "spec.limits.memory: ",
+            "leave it out where nothing is to be limited",
+        ),
+        // The CRD's pattern has an exponent with a fraction, and one longer than any number.
+        (
+            "cpu",
+            json!("1e1.5"),
+            "spec.limits.cpu: ",
+            "\"1e1.5\" is no quantity",
+        ),
+        (
+            "cpu",
+            json!("1e99999999999999999999"),
+            "spec.limits.cpu: ",
+            "is no quantity",
+        ),
+    ] {
+        let found = limited(name, amount.clone());
+        let [text] = found.as_slice() else {
+            panic!("{name} = {amount}: {found:?}");
+        };
+        assert!(text.starts_with(place) && text.contains(words), "{text}");
+    }
+    let overlay = json!({ "spec": {
+        "requirements": [{ "key": "kubernetes.io/arch", "operator": "In", "values": ["arm64"] }],
+        "capacity": { "example.com/x": "1e999999" },
+    } });
+    let found = texts(Kind::NodeOverlay, &overlay, &[]);
+    assert!(
+        found[0].starts_with("spec.capacity[\"example.com/x\"]: 1e999999 is beyond"),
+        "{found:?}"
+    );
+}
+
+#[test]
 fn messages_name_place_value_expectation_and_remedy() {
     let mut broken = pool();
     broken["spec"]["template"]["spec"]["requirements"][0]["operator"] = "Equals".into();
@@ -319,4 +395,74 @@ fn a_hundred_pools_take_well_under_a_second() {
     });
     let fastest = fastest.min().unwrap();
     assert!(fastest.as_millis() < 5, "{fastest:?} for one");
+}
+
+#[test]
+fn tags_are_within_ec2s_limits() {
+    let tagged = |tags: Value| {
+        let mut class = class();
+        class["spec"]["tags"] = tags;
+        texts(Kind::EC2NodeClass, &class, &[])
+    };
+    let many = |count: usize, name: Option<&str>| {
+        let keys = (0..count)
+            .map(|number| format!("t{number}"))
+            .chain(name.map(str::to_owned));
+        keys.map(|key| (key, json!("x"))).collect::<Value>()
+    };
+    for (tags, words) in [
+        (json!({ "é".repeat(128): "é".repeat(256) }), None),
+        (json!({ "é".repeat(129): "x" }), Some("at most 128 characters")),
+        (
+            json!({ "a": "é".repeat(257) }),
+            Some("spec.tags.a: a tag's value has at most 256 characters"),
+        ),
+        (json!({ "aws:x": "1" }), Some("AWS' own")),
+        (json!({ "awsome": "1" }), None),
+        (many(43, None), None),
+        (many(43, Some("Name")), None),
+        (
+            many(44, None),
+            Some(
+                "spec.tags: 44 tags are too many: EC2 takes 50 on an instance, and the controller sets 7; leave at most 43",
+            ),
+        ),
+        (
+            many(44, Some("Name")),
+            Some("the controller sets 6; leave at most 44"),
+        ),
+    ] {
+        let found = tagged(tags.clone());
+        match words {
+            None => assert_eq!(found, [""; 0], "{tags}"),
+            Some(words) => assert!(found.len() == 1 && found[0].contains(words), "{found:?}"),
+        }
+    }
+}
+
+#[test]
+fn volumes_are_told_what_they_can_have() {
+    for (ebs, want) in [
+        (
+            json!({ "volumeSize": "10Gi", "volumeType": "gp3", "iops": 16000 }),
+            "ebs.iops: gp3 volumes have at most 500 IOPS a GiB, so one of 10Gi has 5000: lower it, or give a size of at least 32Gi",
+        ),
+        (
+            json!({ "volumeSize": "100Gi", "volumeType": "gp3", "iops": 3000, "throughput": 1000 }),
+            "ebs.throughput: gp3 volumes have at most 0.25 MiB a second for each IOPS, so 3000 IOPS give 750: lower it, or set 'iops' to at least 4000",
+        ),
+        (
+            json!({ "volumeSize": "20Gi", "volumeType": "st1" }),
+            "ebs.volumeSize: st1 volumes have from 125Gi to 16384Gi: give a size in between, or use another kind",
+        ),
+        (
+            json!({ "volumeSize": "20Gi", "volumeType": "gp3", "iops": 100 }),
+            "ebs.iops: gp3 volumes have from 3000 to 80000 IOPS: give a number in between, or leave it out",
+        ),
+    ] {
+        let mut class = class();
+        class["spec"]["blockDeviceMappings"] = json!([{ "deviceName": "/dev/xvda", "ebs": ebs }]);
+        let found = texts(Kind::EC2NodeClass, &class, &[]);
+        assert_eq!(found, [format!("spec.blockDeviceMappings[0].{want}")]);
+    }
 }

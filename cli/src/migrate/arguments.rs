@@ -46,7 +46,7 @@ pub(crate) struct Migrate {
     /// The kubeconfig's context
     #[arg(long, value_name = "NAME", conflicts_with = "files")]
     pub(crate) context: Option<String>,
-    /// The EKS cluster of Auto Scaling groups and node groups, for the selectors of classes and the provider block
+    /// The EKS cluster that the files are of, for the provider block, and for the selectors of classes that groups become
     #[arg(long, value_name = "NAME", requires = "files")]
     pub(crate) cluster_name: Option<String>,
 }

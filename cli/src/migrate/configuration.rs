@@ -11,6 +11,13 @@ use super::live::Place;
 use super::names::Names;
 use super::piece::{Harvest, Piece};
 
+/// What stands in the place of the provider block where nothing tells which cluster it is.
+const NO_PROVIDER: [&str; 3] = [
+    "The files do not tell which cluster they are of, so there is no provider block here. Write one before the first plan:",
+    "  provider \"joiner\" { eks = { cluster_name = \"NAME\" } }",
+    "or write all of this anew with --cluster-name NAME.",
+];
+
 /// How the provider reaches the cluster.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Reach {
@@ -176,7 +183,10 @@ fn head(options: &Options) -> Vec<Block> {
         vec![("joiner".to_owned(), source)],
     ));
     let reach = match &options.reach {
-        None => return vec![terraform],
+        None => {
+            terraform.comments.extend(NO_PROVIDER.map(str::to_owned));
+            return vec![terraform];
+        }
         Some(Reach::Eks(name)) => ("eks".to_owned(), object(&[("cluster_name", name.as_str())])),
         Some(Reach::Kubeconfig(Place { file, context })) => {
             let mut members = vec![("config_path", file.as_str())];
@@ -234,6 +244,29 @@ mod tests {
             provider: true,
             reach: Some(Reach::Eks("prod".to_owned())),
         }
+    }
+
+    #[test]
+    fn without_a_cluster_the_head_says_that_a_provider_block_is_missing() {
+        let text = |reach: Option<Reach>, provider: bool| {
+            let harvest = Harvest {
+                pieces: vec![pool("p", "c")],
+                ..Harvest::default()
+            };
+            let options = Options {
+                import: true,
+                provider,
+                reach,
+            };
+            Configuration::of(&harvest, &options)
+                .expect("a configuration")
+                .text()
+        };
+        let says = |text: &str| {
+            text.starts_with("# The files do not tell") && text.contains("provider \"joiner\" { eks")
+        };
+        assert!(says(&text(None, true)), "{}", text(None, true));
+        assert!(!says(&text(None, false)) && !says(&text(Some(Reach::Eks("c".to_owned())), true)));
     }
 
     #[test]

@@ -8,6 +8,7 @@ mod look;
 mod progress;
 mod report;
 mod setting;
+mod unready;
 mod watch;
 
 use std::path::PathBuf;
@@ -62,6 +63,7 @@ impl Quickstart {
         let applied = setting
             .core("ONE apply", &["apply", "-auto-approve", "-input=false"])
             .await?;
+        unready::check(&setting)?;
         let client = setting.client().await?;
         let watched = watch::scale_and_watch(&setting, &client, self.replicas).await?;
         report::stages(applied, &watched);

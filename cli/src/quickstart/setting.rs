@@ -1,10 +1,10 @@
 //! What the steps share: the sandbox, the core with our providers, and a client of the cluster.
 
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::process::{ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use joiner_sandbox::terraform::{Core, Mirror};
 use joiner_sandbox::tools::{GoTool, Tools};
 use joiner_sandbox::{Layout, Sandbox, UpOptions};
@@ -16,7 +16,7 @@ use crate::output;
 use crate::steps::Steps;
 
 /// The cluster of the example, unless its variable says otherwise.
-const CLUSTER: &str = "quickstart";
+pub(crate) const CLUSTER: &str = "quickstart";
 
 /// Everything that a step needs.
 pub(crate) struct Setting {
@@ -64,18 +64,41 @@ impl Setting {
             .command(arguments)
             .stdin(Stdio::null())
             .status()
-            .with_context(|| format!("the core could not be started for `{}`", arguments.join(" ")))?;
+            .with_context(|| unstarted(arguments))?;
         // Whoever was interrupted meanwhile is told so, and not that the core failed.
         tokio::task::yield_now().await;
         if !status.success() {
-            bail!(
-                "`{}` in {} failed: {status}",
-                arguments.join(" "),
-                self.example.display()
-            );
+            return Err(self.failed(arguments, status));
         }
         output::line(&format!("    {:.1} s", begin.elapsed().as_secs_f64()));
         Ok(begin.elapsed())
+    }
+
+    /// Runs one command of the core that is a step of nobody's; answers what it printed.
+    ///
+    /// # Errors
+    /// What it said, when it fails.
+    pub(crate) fn ask(&self, arguments: &[&str]) -> Result<String> {
+        let output = self
+            .core
+            .command(arguments)
+            .stdin(Stdio::null())
+            .output()
+            .with_context(|| unstarted(arguments))?;
+        if !output.status.success() {
+            // With -json even what is wrong goes to stdout.
+            let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+            return Err(anyhow!(said).context(self.failed(arguments, output.status)));
+        }
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    }
+
+    fn failed(&self, arguments: &[&str], status: ExitStatus) -> anyhow::Error {
+        anyhow!(
+            "`{}` in {} failed: {status}",
+            arguments.join(" "),
+            self.example.display()
+        )
     }
 
     /// A client of the cluster that the apply created.
@@ -90,6 +113,10 @@ impl Setting {
         let config = kube::Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await?;
         Ok(kube::Client::try_from(config)?)
     }
+}
+
+fn unstarted(arguments: &[&str]) -> String {
+    format!("the core could not be started for `{}`", arguments.join(" "))
 }
 
 /// A cluster of the example that another checkout's state has could only be in the way of the apply.

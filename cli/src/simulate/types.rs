@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::{Context as _, Result, bail};
 use jiff::Timestamp;
 use joiner_aws::Aws;
-use joiner_aws::catalogue::{Facts, add_devices, builtin, load_facts, unresolved_types};
+use joiner_aws::catalogue::{Facts, Settings, add_devices, builtin, load_facts, unresolved_types};
 use joiner_core::catalogue::{Catalogue, InstanceType};
 use joiner_core::text::Text;
 use joiner_map::Parts;
@@ -82,7 +82,7 @@ fn of_classes(parts: &Parts, facts: &Facts, now: Timestamp) -> Catalogue {
         let class = &pool.class.name;
         let types = made.entry(class).or_insert_with(|| {
             let class = parts.classes.get(class);
-            let types = unresolved_types(facts, class.map(AsRef::as_ref), now);
+            let types = unresolved_types(facts, class.map(AsRef::as_ref), &Settings::default(), now);
             if !parts.snapshot.settings.gates.dynamic_resources {
                 return types;
             }

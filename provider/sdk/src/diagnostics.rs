@@ -182,6 +182,14 @@ impl Diagnostics {
         if self.has_errors() { Err(self) } else { Ok(value) }
     }
 
+    /// `Err(self)` if there is anything to tell: the end of a check of a configuration, whose warnings alone refuse nothing.
+    ///
+    /// # Errors
+    /// These diagnostics, when there are any.
+    pub fn told(self) -> Result<(), Self> {
+        if self.is_empty() { Ok(()) } else { Err(self) }
+    }
+
     pub(crate) fn to_proto(&self) -> Vec<proto::Diagnostic> {
         self.0.iter().map(Diagnostic::to_proto).collect()
     }

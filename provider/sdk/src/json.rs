@@ -9,6 +9,8 @@ mod write;
 pub use read::{FromJson, dynamic as dynamic_from_json, from_json};
 pub use write::{JsonDocument, to_json};
 
+use std::collections::BTreeMap;
+
 use heck::ToLowerCamelCase;
 
 use crate::model::{Model, attributes_of};
@@ -51,6 +53,25 @@ pub(crate) fn json_name(attribute: &Attribute) -> Option<String> {
 #[must_use]
 pub fn locate<M: Model>(base: &AttributePath, steps: &[JsonStep]) -> AttributePath {
     locate_in(&attributes_of::<M>(), base, steps)
+}
+
+/// The names of a model's attributes at any depth, by their names in JSON.
+#[must_use]
+pub fn attribute_names<M: Model>() -> BTreeMap<String, String> {
+    let mut names = BTreeMap::new();
+    collect_names(&attributes_of::<M>(), &mut names);
+    names
+}
+
+fn collect_names(attributes: &[Attribute], names: &mut BTreeMap<String, String>) {
+    for attribute in attributes {
+        if let Some(name) = json_name(attribute) {
+            names.insert(name, attribute.name.to_string());
+        }
+        if let Shape::Nested(_, nested) = &attribute.shape {
+            collect_names(nested, names);
+        }
+    }
 }
 
 fn locate_in(attributes: &[Attribute], base: &AttributePath, steps: &[JsonStep]) -> AttributePath {

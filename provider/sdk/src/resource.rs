@@ -124,6 +124,13 @@ pub trait Resource: Send + Sync + 'static {
         ))
     }
 
+    /// Completes a state of this very version that an earlier release may have stored: what that release did not know is null in it. The
+    /// provider may be unconfigured. What is filled in here is no change to the core, unlike what the read after it finds.
+    fn complete(&self, ctx: &Context<Self::Data>, stored: Self::Model) -> Self::Model {
+        let _ = ctx;
+        stored
+    }
+
     /// Takes over the state of another resource type (a `moved` block). `None` says that it is no type to move from.
     async fn move_state(
         &self,

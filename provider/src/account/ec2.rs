@@ -13,6 +13,8 @@ pub(crate) struct Ec2 {
     pub interfaces: BTreeMap<String, &'static str>,
     /// By name.
     pub templates: Vec<String>,
+    /// By ID or name: when it was made, where that matters.
+    pub made: BTreeMap<String, &'static str>,
     /// Whether a terminated instance is gone at once.
     pub lingering: bool,
 }
@@ -20,6 +22,11 @@ pub(crate) struct Ec2 {
 pub(super) fn answer(account: &Account, action: &str, form: &Form) -> Answer {
     let mut ec2 = account.ec2();
     let field = |name: &str| form.get(name).cloned().unwrap_or_default();
+    let made = ec2.made.clone();
+    let made = |element: &str, id: &str| match made.get(id) {
+        Some(time) => format!("<{element}>{time}</{element}>"),
+        None => String::new(),
+    };
     let items = |name: &str, items: Vec<String>| {
         let items: String = items
             .into_iter()
@@ -35,7 +42,8 @@ pub(super) fn answer(account: &Account, action: &str, form: &Form) -> Answer {
                 .map(|(id, state)| {
                     format!(
                         "<instanceId>{id}</instanceId><instanceState><code>0</code><name>{state}</name></instanceState>\
-                         <tagSet><item><key>karpenter.sh/nodeclaim</key><value>claim-{id}</value></item></tagSet>"
+                         {}<tagSet><item><key>karpenter.sh/nodeclaim</key><value>claim-{id}</value></item></tagSet>",
+                        made("launchTime", id)
                     )
                 })
                 .collect();
@@ -56,7 +64,15 @@ pub(super) fn answer(account: &Account, action: &str, form: &Form) -> Answer {
         }
         "DescribeNetworkInterfaces" => {
             let interfaces = ec2.interfaces.iter().map(|(id, status)| {
-                format!("<networkInterfaceId>{id}</networkInterfaceId><subnetId>subnet-a</subnetId><status>{status}</status>")
+                let tagged = match ec2.made.get(id) {
+                    Some(time) => format!(
+                        "<tagSet><item><key>node.k8s.amazonaws.com/createdAt</key><value>{time}</value></item></tagSet>"
+                    ),
+                    None => String::new(),
+                };
+                format!(
+                    "<networkInterfaceId>{id}</networkInterfaceId><subnetId>subnet-a</subnetId><status>{status}</status>{tagged}"
+                )
             });
             items("networkInterfaceSet", interfaces.collect())
         }
@@ -66,7 +82,10 @@ pub(super) fn answer(account: &Account, action: &str, form: &Form) -> Answer {
         }
         "DescribeLaunchTemplates" => {
             let templates = ec2.templates.iter();
-            let templates = templates.map(|name| format!("<launchTemplateName>{name}</launchTemplateName>"));
+            let templates = templates.map(|name| {
+                let made = made("createTime", name);
+                format!("<launchTemplateName>{name}</launchTemplateName>{made}")
+            });
             items("launchTemplates", templates.collect())
         }
         "DeleteLaunchTemplate" => {

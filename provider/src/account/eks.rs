@@ -29,12 +29,20 @@ pub(crate) struct Clusters {
     pub entries: BTreeMap<(String, String), Entry>,
     /// By ID.
     pub associations: BTreeMap<String, Association>,
+    /// By name: what EKS tells of a cluster.
+    pub described: BTreeMap<String, Json>,
 }
 
 pub(super) fn answer(account: &Account, method: &Method, path: &str, input: &Json) -> Answer<Json> {
     let decoded: Vec<String> = path.trim_matches('/').split('/').map(decode).collect();
     let parts: Vec<&str> = decoded.iter().map(String::as_str).collect();
     match (method.as_str(), parts.as_slice()) {
+        ("GET", ["clusters", cluster]) => {
+            account.enter("DescribeCluster")?;
+            let clusters = account.clusters();
+            let described = clusters.described.get(*cluster).ok_or_else(absent)?;
+            Ok(json!({ "cluster": described }))
+        }
         ("POST", ["clusters", cluster, "access-entries"]) => {
             account.enter("CreateAccessEntry")?;
             create_entry(account, cluster, input)

@@ -10,6 +10,7 @@ mod client;
 mod conflict;
 mod definitions;
 mod error;
+pub(crate) mod finalizers;
 mod kubeconfig;
 #[cfg(test)]
 pub(crate) mod mock;

@@ -1,7 +1,10 @@
 //! `joiner_controller_policy_document`.
 
-use crate::provider::{Joiner, check_region};
-use crate::roles::{ControllerAttributes, Place, controller_policy};
+use crate::provider::Joiner;
+use crate::roles::{
+    Anchor, ControllerAttributes, Place, check_account, check_queue_region, check_region_at,
+    controller_policy,
+};
 use joiner_aws::sts::partition_of;
 use std::collections::BTreeSet;
 use tfplugin::validate::not_empty;
@@ -44,11 +47,17 @@ impl DataSource for PolicyDocumentData {
 
     async fn validate(&self, _: &Context<Joiner>, config: &PolicyDocumentLookup) -> Result<(), Diagnostics> {
         let mut found = Diagnostics::new();
-        if let Some(Err(problem)) = config.region.as_str().map(check_region) {
-            found.error_at("region", "Not a region", problem);
+        check_region_at("region", &config.region, &mut found);
+        if let Some(account) = config.account_id.as_str().filter(|account| !account.is_empty()) {
+            check_account("account_id", account, &mut found);
         }
-        attributes(config).check(&mut found);
-        found.into_result(())
+        let attributes = attributes(config);
+        if let Some(region) = config.region.as_str() {
+            check_queue_region(&attributes.interruption_queue_arn, "region", region, &mut found);
+            attributes.check_partition(Some(Anchor::of_region("region", region)), &mut found);
+        }
+        attributes.check(&mut found);
+        found.told()
     }
 
     async fn read(

@@ -4,8 +4,9 @@ use super::finding::{Finding, element, spec};
 use jiff::Timestamp;
 use jiff::civil::date;
 use jiff::tz::TimeZone;
-use joiner_core::disrupt::{Coverage, coverage};
-use joiner_core::snapshot::{Budget, BudgetNodes, Pool};
+use joiner_api::rules::JsonPath;
+use joiner_core::disrupt::{Coverage, coverage, coverage_together};
+use joiner_core::snapshot::{Budget, BudgetNodes, BudgetWindow, DisruptionReason, Pool};
 
 /// Looks at every budget.
 pub(super) fn check(pool: &Pool, written: usize, found: &mut Vec<Finding>) {
@@ -40,6 +41,55 @@ pub(super) fn check(pool: &Pool, written: usize, found: &mut Vec<Finding>) {
             )),
             _ => {}
         }
+    }
+    check_together(
+        &pool.disruption.budgets[..written.min(pool.disruption.budgets.len())],
+        &list,
+        found,
+    );
+}
+
+/// Budgets that take turns, so that one of them is always open and allows nothing.
+fn check_together(budgets: &[Budget], list: &JsonPath, found: &mut Vec<Finding>) {
+    let reasons = [
+        DisruptionReason::Drifted,
+        DisruptionReason::Underutilized,
+        DisruptionReason::Empty,
+    ];
+    for reason in reasons {
+        let holds = |budget: &Budget| budget.reasons.is_empty() || budget.reasons.contains(&reason);
+        let closing: Vec<(usize, &BudgetWindow)> = budgets
+            .iter()
+            .enumerate()
+            .filter(|(_, budget)| allows_none(budget) && holds(budget))
+            .filter_map(|(index, budget)| Some((index, budget.window.as_ref()?)))
+            .collect();
+        let is_always =
+            |windows: &[&BudgetWindow]| coverage_together(windows, reference()) == Coverage::Always;
+        let windows: Vec<&BudgetWindow> = closing.iter().map(|(_, window)| *window).collect();
+        // One that never opens by itself is told already.
+        if windows.iter().any(|window| is_always(&[window])) || !is_always(&windows) {
+            continue;
+        }
+        let [others @ .., (last, _)] = closing.as_slice() else {
+            continue;
+        };
+        let others: Vec<String> = others
+            .iter()
+            .map(|(index, _)| format!("disruption.budgets[{index}]"))
+            .collect();
+        found.push(Finding::doubtful(
+            element(list, *last, "nodes"),
+            "The budgets never open together",
+            format!(
+                "The budget allows no node to be disrupted, and together with {} it holds at all times, so nodes are never disrupted as {}. Leave \
+                 a time without any of them, or allow more than 0 nodes.",
+                others.join(" and "),
+                reason.as_str()
+            ),
+        ));
+        // The others of these reasons would say the same of the same budgets.
+        return;
     }
 }
 

@@ -2,8 +2,8 @@
 
 use super::finding::{Finding, spec};
 use super::types::Types;
-use joiner_api::NodePool;
-use joiner_api::rules::{JsonPath, Segment};
+use joiner_api::rules::{JsonPath, Segment, nearest};
+use joiner_api::{NodePool, Quantity};
 use joiner_core::catalogue::InstanceType;
 use joiner_core::resources::ResourceName;
 
@@ -14,6 +14,65 @@ const SYSTEM_CPU: i64 = 350;
 /// What these ask for, in bytes.
 const SYSTEM_MEMORY: i64 = 200 << 20;
 
+/// Resources without a domain that nodes have or that a limit counts; with a domain there may be any (Kubernetes' "Resource names").
+const NATIVE: [&str; 5] = ["cpu", "memory", "ephemeral-storage", "pods", "nodes"];
+
+/// Limits of what no node has.
+pub(super) fn check_names(pool: &NodePool, found: &mut Vec<Finding>) {
+    for name in pool.spec.limits.iter().flatten().map(|(name, _)| name.as_str()) {
+        if NATIVE.contains(&name) || name.contains('/') || name.starts_with("hugepages-") {
+            continue;
+        }
+        let remedy = match nearest(name, NATIVE) {
+            Some(near) => format!("did you mean {near:?}?"),
+            None => format!(
+                "write one of {}, or an extended resource with its domain, such as nvidia.com/gpu.",
+                NATIVE.join(", ")
+            ),
+        };
+        found.push(Finding::doubtful(
+            limit(name),
+            "The limit limits nothing",
+            format!("No node has {name:?}, so nothing is ever counted under it; {remedy}"),
+        ));
+    }
+}
+
+/// Limits on the number of nodes that leave a pool without any, or with fewer than it shall have.
+pub(super) fn check_count(pool: &NodePool, found: &mut Vec<Finding>) {
+    let Some(most) = pool
+        .spec
+        .limits
+        .as_ref()
+        .and_then(|limits| limits.get(ResourceName::nodes().as_str()))
+        .map(Quantity::value)
+    else {
+        return;
+    };
+    let wanted = pool.spec.replicas.unwrap_or_default();
+    if most == 0 {
+        found.push(Finding::doubtful(
+            limit(ResourceName::nodes().as_str()),
+            "The pool buys nothing",
+            "With a limit of 0 nodes the pool buys no node. If it is to be switched off, all is well; if not, write at least 1, or leave the \
+             limit out."
+                .to_owned(),
+        ));
+    } else if wanted > most {
+        found.push(Finding::doubtful(
+            spec(&["replicas"]),
+            "The limit keeps nodes from being bought",
+            format!("The pool shall have {wanted} nodes, and limits.nodes allows at most {most}. Lower the one, or raise the other."),
+        ));
+    }
+}
+
+fn limit(name: &str) -> JsonPath {
+    let mut path = spec(&["limits"]);
+    path.0.push(Segment::Field(name.to_owned()));
+    path
+}
+
 /// Limits below the smallest node.
 pub(super) fn check_limits(
     pool: &NodePool,
@@ -22,9 +81,9 @@ pub(super) fn check_limits(
     found: &mut Vec<Finding>,
 ) {
     let Some(written) = &pool.spec.limits else { return };
-    for (name, limit) in joiner_map::limits(written).iter() {
+    for (name, most) in joiner_map::limits(written).iter() {
         // Zero is how a pool is switched off.
-        if *name == ResourceName::nodes() || limit == 0 {
+        if *name == ResourceName::nodes() || most == 0 {
             continue;
         }
         let amounts = fitting
@@ -34,17 +93,15 @@ pub(super) fn check_limits(
         let Some((least, kind)) = amounts.min_by_key(|(amount, kind)| (*amount, kind.name.clone())) else {
             continue;
         };
-        if limit < least {
-            let mut path = spec(&["limits"]);
-            path.0.push(Segment::Field(name.as_str().to_owned()));
+        if most < least {
             found.push(Finding::wrong(
-                path,
+                limit(name.as_str()),
                 "No node fits into the limit",
                 format!(
                     "The limit is {}{}, and the smallest type that meets the requirements, {}, has {} in {}. Write at least that, or leave the \
                      limit out.",
-                    name.display(limit),
-                    unit_hint(name, limit),
+                    name.display(most),
+                    unit_hint(name, most),
                     kind.name,
                     name.display(least),
                     types.source()

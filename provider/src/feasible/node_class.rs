@@ -1,161 +1,126 @@
-//! An EC2NodeClass: user data that its image family would refuse.
+//! An EC2NodeClass, by all that can be told of it.
 
-use super::finding::{Finding, spec};
-use joiner_api::{AmiFamily, EC2NodeClass};
+use super::finding::Finding;
+use super::types::Types;
+use super::{images, kubelet, user_data};
+use joiner_api::EC2NodeClass;
 use joiner_aws::node_class::family;
-use joiner_aws::userdata::{Bootstrap, Cluster, UserDataError, render};
 use serde_json::Value as Json;
-use std::collections::BTreeMap;
 
 /// What of the class can never work. `unknown` tells whether something at or below a path of fields is not known yet.
-pub(crate) fn node_class(object: &Json, unknown: &dyn Fn(&[&str]) -> bool) -> Vec<Finding> {
-    let parts = ["userData", "kubelet", "amiFamily", "amiSelectorTerms"];
-    if parts.iter().any(|part| unknown(&["spec", *part])) {
-        return Vec::new();
+pub(crate) fn node_class(
+    object: &Json,
+    unknown: &dyn Fn(&[&str]) -> bool,
+    region: Option<&str>,
+) -> Vec<Finding> {
+    let mut found = Vec::new();
+    if unknown(&["spec", "amiSelectorTerms"]) || unknown(&["spec", "amiFamily"]) {
+        return found;
     }
     let Ok(class) = serde_json::from_value::<EC2NodeClass>(object.clone()) else {
-        return Vec::new();
+        return found;
     };
+    images::check(&class, &mut found);
     let Some(family) = family(&class.spec) else {
-        return Vec::new();
+        return found;
     };
-    let mut found = Vec::new();
-    if let Some(text) = class.spec.user_data.as_deref() {
-        found.extend(foreign(family, text));
+    if unknown(&["spec", "kubelet"]) {
+        return found;
     }
-    if found.is_empty() {
-        found.extend(refused(family, &class));
+    if class.spec.kubelet.is_some() {
+        kubelet::check(family, &class, &Types::of(region, None), &mut found);
+    }
+    if !unknown(&["spec", "userData"]) {
+        user_data::check(family, &class, &mut found);
     }
     found
-}
-
-/// What the merge of user data says.
-fn refused(family: AmiFamily, class: &EC2NodeClass) -> Option<Finding> {
-    let cluster = Cluster {
-        name: "cluster".to_owned(),
-        endpoint: "https://cluster".to_owned(),
-        ca_bundle: String::new(),
-        service_cidr: "10.100.0.0/16".to_owned(),
-        dns: None,
-    };
-    let kubelet = class.spec.kubelet.clone().unwrap_or_default();
-    let bootstrap = Bootstrap {
-        cluster: &cluster,
-        kubelet: &kubelet,
-        max_pods: 110,
-        taints: &[],
-        labels: &BTreeMap::new(),
-        striped_local_disks: false,
-        custom: class.spec.user_data.as_deref(),
-        image_version: "",
-    };
-    let error = render(family, &bootstrap).err()?;
-    let place = match &error {
-        UserDataError::Custom { .. } | UserDataError::TooLong { .. } => "userData",
-        UserDataError::Kubelet { .. } => "kubelet",
-        // Not a matter of the configuration, or one of another controller.
-        UserDataError::NoServiceCidr | UserDataError::Family { .. } => return None,
-    };
-    Some(Finding::wrong(
-        spec(&[place]),
-        "The image would not understand it",
-        format!("{error}."),
-    ))
-}
-
-/// User data in the words of another family: it would be taken for a script, and fail on the node.
-fn foreign(family: AmiFamily, text: &str) -> Option<Finding> {
-    let text = text.trim_start();
-    let is_windows = matches!(
-        family,
-        AmiFamily::Windows2019 | AmiFamily::Windows2022 | AmiFamily::Windows2025
-    );
-    let is_linux = matches!(family, AmiFamily::AL2023 | AmiFamily::AL2);
-    let says_powershell = ["<powershell>", "<script>"]
-        .iter()
-        .any(|tag| text.starts_with(tag));
-    let is_toml = text.starts_with("[settings");
-    let is_script = text.starts_with("#!");
-    let is_node_config = text.contains("kind: NodeConfig") && text.contains("node.eks.aws");
-    let expected = match family {
-        AmiFamily::AL2023 => {
-            "a shell script that begins with #!, a NodeConfig of node.eks.aws/v1alpha1, or both as MIME multi-part"
-        }
-        AmiFamily::AL2 => "a shell script that begins with #!, or MIME multi-part",
-        AmiFamily::Bottlerocket => "TOML settings, such as [settings.kubernetes]",
-        _ if is_windows => "PowerShell, with or without <powershell>",
-        _ => return None,
-    };
-    let meant = match () {
-        () if says_powershell && !is_windows => "PowerShell, which Windows images run",
-        () if is_toml && family != AmiFamily::Bottlerocket => "TOML settings of Bottlerocket",
-        () if is_script && !is_linux => "a shell script, which Amazon Linux images run",
-        () if is_node_config && family != AmiFamily::AL2023 => "a NodeConfig, which AL2023 images read",
-        () => return bare_script(family, text, expected),
-    };
-    Some(Finding::wrong(
-        spec(&["userData"]),
-        "The image would not understand it",
-        format!(
-            "The user data is {meant}, and the image family is {family}. Write {expected}, or choose another family."
-        ),
-    ))
-}
-
-/// A text that Amazon Linux takes for a script and cannot run.
-fn bare_script(family: AmiFamily, text: &str, expected: &str) -> Option<Finding> {
-    let is_linux = matches!(family, AmiFamily::AL2023 | AmiFamily::AL2);
-    let runs = ["#!", "MIME-Version:", "Content-Type:", "apiVersion:"]
-        .iter()
-        .any(|beginning| text.starts_with(beginning));
-    let mentions_kind = text.contains("kind: NodeConfig");
-    (is_linux && !runs && !mentions_kind && !text.is_empty()).then(|| {
-        Finding::doubtful(
-            spec(&["userData"]),
-            "The image may not run it",
-            format!(
-                "The user data is taken for a script, and has no line #! that says which program runs it; cloud-init settings belong into a part \
-                 of a MIME multi-part text. Write {expected}."
-            ),
-        )
-    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::feasible::Weight::{self, Doubtful, Wrong};
     use serde_json::json;
 
-    fn find(alias: &str, user_data: &str) -> Vec<Finding> {
-        let object = json!({
-            "apiVersion": "karpenter.k8s.aws/v1", "kind": "EC2NodeClass", "metadata": { "name": "c" },
-            "spec": {
-                "amiSelectorTerms": [{ "alias": alias }], "subnetSelectorTerms": [], "securityGroupSelectorTerms": [],
-                "userData": user_data,
-            },
+    fn find_with(change: impl FnOnce(&mut Json)) -> Vec<Finding> {
+        let mut spec = json!({
+            "amiSelectorTerms": [{ "alias": "al2023@latest" }], "subnetSelectorTerms": [], "securityGroupSelectorTerms": [],
         });
-        node_class(&object, &|_| false)
+        change(&mut spec);
+        let object = json!({
+            "apiVersion": "karpenter.k8s.aws/v1", "kind": "EC2NodeClass", "metadata": { "name": "c" }, "spec": spec,
+        });
+        node_class(&object, &|_| false, Some("eu-central-1"))
+    }
+
+    fn find(alias: &str, user_data: &str) -> Vec<Finding> {
+        find_with(|spec| {
+            spec["amiSelectorTerms"][0]["alias"] = json!(alias);
+            spec["userData"] = json!(user_data);
+        })
     }
 
     #[test]
     fn user_data_of_another_family_is_found() {
-        for (alias, text, fine) in [
-            ("al2023@latest", "#!/bin/bash\necho hello\n", true),
-            ("al2023@latest", "echo hello\n", false),
-            ("al2023@latest", "<powershell>ls</powershell>", false),
-            ("al2023@latest", "[settings.kubernetes]\nmax-pods = 10\n", false),
+        const CONFIG: &str = "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec: {}\n";
+        const ENCODED: &str =
+            "\"apiVersion\": \"node.eks.aws/v1alpha1\"\n\"kind\": \"NodeConfig\"\n\"spec\": {}\n";
+        const JSON: &str = "{\"apiVersion\": \"node.eks.aws/v1alpha1\", \"kind\": \"NodeConfig\"}";
+        let marked = format!("---\n{CONFIG}");
+        let remarked = format!("# Ours\n{CONFIG}");
+        let (none, wrong, doubtful) = (None, Some(Wrong), Some(Doubtful));
+        for (alias, text, want) in [
+            ("al2023@latest", "#!/bin/bash\necho hello\n", none),
+            ("al2023@latest", CONFIG, none),
+            ("al2023@latest", ENCODED, none),
+            ("al2023@latest", JSON, none),
+            ("al2023@latest", &marked, none),
+            ("al2023@latest", &remarked, none),
+            (
+                "al2023@latest",
+                "#!/bin/bash\ncat > x <<E\napiVersion: node.eks.aws/v1alpha1\nE\n",
+                none,
+            ),
+            (
+                "al2023@latest",
+                "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec: [\n",
+                wrong,
+            ),
+            (
+                "al2023@latest",
+                "{\"apiVersion\": \"node.eks.aws/v1alpha1\",",
+                wrong,
+            ),
+            (
+                "al2023@latest",
+                "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConf\n",
+                doubtful,
+            ),
+            ("al2023@latest", "#cloud-config\npackages: [jq]\n", doubtful),
+            ("al2023@latest", "echo hello\n", doubtful),
+            ("al2023@latest", "<powershell>ls</powershell>", wrong),
+            ("al2023@latest", "[settings.kubernetes]\nmax-pods = 10\n", wrong),
+            ("al2@latest", ENCODED, wrong),
+            ("al2@latest", "echo hello\n", doubtful),
             (
                 "bottlerocket@latest",
                 "[settings.kubernetes]\nmax-pods = 10\n",
-                true,
+                none,
             ),
-            ("bottlerocket@latest", "#!/bin/bash\necho hello\n", false),
-            ("bottlerocket@latest", "settings = ", false),
-            ("windows2022@latest", "#!/bin/bash\n", false),
-            ("windows2022@latest", "<powershell>ls</powershell>", true),
+            (
+                "bottlerocket@latest",
+                "[setting.kubernetes]\nmax-pods = 10\n",
+                doubtful,
+            ),
+            ("bottlerocket@latest", JSON, wrong),
+            ("bottlerocket@latest", "#!/bin/bash\necho hello\n", wrong),
+            ("bottlerocket@latest", "settings = ", wrong),
+            ("windows2022@latest", "#!/bin/bash\n", wrong),
+            ("windows2022@latest", "<powershell>ls</powershell>", none),
         ] {
             let found = find(alias, text);
-            assert_eq!(found.is_empty(), fine, "{alias} {text:?}: {found:?}");
+            let weights: Vec<Weight> = found.iter().map(|it| it.weight).collect();
+            assert_eq!(weights, Vec::from_iter(want), "{alias} {text:?}: {found:?}");
             assert!(
                 found.iter().all(|it| it.path.to_string() == "spec.userData"),
                 "{found:?}"
@@ -163,5 +128,104 @@ mod tests {
         }
         let long = format!("#!/bin/bash\n{}", "x".repeat(20_000));
         assert!(find("al2023@latest", &long)[0].detail.contains("16384"));
+        let typo = find("bottlerocket@latest", "[setting.kubernetes]\n");
+        assert!(typo[0].detail.contains("did you mean \"settings\"?"), "{typo:?}");
+    }
+
+    #[test]
+    fn what_no_node_can_do_is_found_with_its_place_and_a_remedy() {
+        let kubelet = |settings: Json| move |spec: &mut Json| spec["kubelet"] = settings;
+        let alias =
+            |alias: &'static str| move |spec: &mut Json| spec["amiSelectorTerms"][0]["alias"] = json!(alias);
+        type Change = Box<dyn FnOnce(&mut Json)>;
+        let cases: Vec<(Change, Option<(&str, Weight, &str)>)> = vec![
+            (
+                Box::new(kubelet(json!({ "maxPods": 0 }))),
+                Some(("spec.kubelet.maxPods", Wrong, "at least 1")),
+            ),
+            (Box::new(kubelet(json!({ "maxPods": 1 }))), None),
+            (
+                Box::new(kubelet(json!({ "kubeReserved": { "memory": "100000Gi" } }))),
+                Some(("spec.kubelet.kubeReserved.memory", Wrong, "Write less")),
+            ),
+            (
+                Box::new(kubelet(json!({ "systemReserved": { "cpu": "10000" } }))),
+                Some(("spec.kubelet.systemReserved.cpu", Wrong, "Write less")),
+            ),
+            (
+                Box::new(kubelet(
+                    json!({ "kubeReserved": { "memory": "1Gi", "cpu": "100m" } }),
+                )),
+                None,
+            ),
+            (
+                Box::new(kubelet(json!({ "imageGCLowThresholdPercent": 90 }))),
+                Some((
+                    "spec.kubelet.imageGCLowThresholdPercent",
+                    Doubtful,
+                    "default for that is 85",
+                )),
+            ),
+            (
+                Box::new(kubelet(json!({ "imageGCHighThresholdPercent": 80 }))),
+                Some((
+                    "spec.kubelet.imageGCHighThresholdPercent",
+                    Doubtful,
+                    "default for that is 80",
+                )),
+            ),
+            (
+                Box::new(kubelet(json!({ "imageGCLowThresholdPercent": 70 }))),
+                None,
+            ),
+            (
+                Box::new(|spec| {
+                    spec["kubelet"] = json!({ "podsPerCore": 10 });
+                    spec["amiSelectorTerms"][0]["alias"] = json!("bottlerocket@latest");
+                }),
+                Some((
+                    "spec.kubelet.podsPerCore",
+                    Doubtful,
+                    "Bottlerocket has no such setting",
+                )),
+            ),
+            (Box::new(kubelet(json!({ "podsPerCore": 10 }))), None),
+            (
+                Box::new(alias("al2023@1.2.3")),
+                Some(("spec.amiSelectorTerms[0].alias", Wrong, "like v20260101")),
+            ),
+            (Box::new(alias("al2023@v20260101")), None),
+            (
+                Box::new(alias("bottlerocket@v20260101")),
+                Some(("spec.amiSelectorTerms[0].alias", Wrong, "like v1.50.0")),
+            ),
+            (Box::new(alias("bottlerocket@1.50.0")), None),
+            (
+                Box::new(|spec| {
+                    spec["amiFamily"] = json!("AL2023");
+                    spec["amiSelectorTerms"] =
+                        json!([{ "ssmParameter": "/a/b", "id": "ami-0123456789abcdef0" }]);
+                }),
+                Some((
+                    "spec.amiSelectorTerms[0].ssmParameter",
+                    Doubtful,
+                    "has id as well",
+                )),
+            ),
+        ];
+        for (change, want) in cases {
+            let found = find_with(change);
+            match want {
+                None => assert_eq!(found, []),
+                Some((path, weight, words)) => {
+                    assert_eq!(found.len(), 1, "{path}: {found:?}");
+                    assert_eq!(
+                        (found[0].path.to_string().as_str(), found[0].weight),
+                        (path, weight)
+                    );
+                    assert!(found[0].detail.contains(words), "{found:?}");
+                }
+            }
+        }
     }
 }

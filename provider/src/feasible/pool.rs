@@ -2,7 +2,7 @@
 
 use super::finding::{Finding, spec};
 use super::types::Types;
-use super::{budgets, lifetime, limits, requirements};
+use super::{Weight, budgets, keys, lifetime, limits, requirements};
 use joiner_api::{EC2NodeClass, NodePool};
 use serde_json::{Value as Json, json};
 
@@ -48,6 +48,18 @@ pub(crate) fn pool(
     {
         lifetime::check(&core, &mut found);
     }
+    if known.limits {
+        limits::check_names(&pool, &mut found);
+        if !unknown(&["spec", "replicas"]) {
+            limits::check_count(&pool, &mut found);
+        }
+    }
+    let mut words = Vec::new();
+    if known.requirements && !unknown(&["spec", "template", "metadata"]) {
+        keys::check(&pool, &mut words);
+    }
+    let has_wrong_words = words.iter().any(|it: &Finding| it.weight == Weight::Wrong);
+    found.append(&mut words);
     // Another cloud's classes have other types.
     let reference = &pool.spec.template.spec.node_class_ref;
     if !known.requirements || reference.group != "karpenter.k8s.aws" {
@@ -56,16 +68,17 @@ pub(crate) fn pool(
     let before = found.len();
     let types = Types::of(region, None);
     let written = &pool.spec.template.spec.requirements;
-    let fitting = requirements::check(written, &types, &mut found);
+    let list = spec(&["template", "spec", "requirements"]);
+    let fitting = requirements::check(written, &types, &list, &mut found);
     if fitting.is_empty() {
         return found;
     }
-    let list = spec(&["template", "spec", "requirements"]);
     limits::check_room(&fitting, &types, &list, &mut found);
     if known.limits {
         limits::check_limits(&pool, &fitting, &types, &mut found);
     }
     if found.len() == before
+        && !has_wrong_words
         && !unknown(&["spec", "template", "spec", "nodeClassRef"])
         && let Some(class) = classes(&reference.name)
     {
@@ -274,6 +287,64 @@ mod tests {
                 "terminationGracePeriod",
             ),
             (
+                require(json!({ "key": "kubernetes.io/os", "operator": "In", "values": ["Linux"] })),
+                "spec.template.spec.requirements[2].values",
+                Wrong,
+                "did you mean \"linux\"",
+            ),
+            (
+                require(
+                    json!({ "key": "kubernetes.io/architecture", "operator": "In", "values": ["amd64"] }),
+                ),
+                "spec.template.spec.requirements[2].key",
+                Doubtful,
+                "did you mean \"kubernetes.io/arch\"",
+            ),
+            (
+                require(json!({ "key": "kubernetes.io/arch", "operator": "Exists", "values": ["amd64"] })),
+                "spec.template.spec.requirements[2].values",
+                Doubtful,
+                "Write In",
+            ),
+            (
+                object(|spec| spec["limits"] = json!({ "CPU": "100" })),
+                "spec.limits.CPU",
+                Doubtful,
+                "did you mean \"cpu\"",
+            ),
+            (
+                object(|spec| spec["limits"] = json!({ "cpus": "100" })),
+                "spec.limits.cpus",
+                Doubtful,
+                "did you mean \"cpu\"",
+            ),
+            (
+                object(|spec| spec["limits"] = json!({ "nodes": "0" })),
+                "spec.limits.nodes",
+                Doubtful,
+                "buys no node",
+            ),
+            (
+                object(|spec| {
+                    spec["replicas"] = json!(5);
+                    spec["limits"] = json!({ "nodes": "3" });
+                }),
+                "spec.replicas",
+                Doubtful,
+                "at most 3",
+            ),
+            (
+                object(|spec| {
+                    spec["disruption"]["budgets"] = json!([
+                        { "nodes": "0", "schedule": "0 0 * * *", "duration": "12h" },
+                        { "nodes": "0", "schedule": "0 12 * * *", "duration": "12h", "reasons": ["Drifted"] },
+                    ]);
+                }),
+                "spec.disruption.budgets[1].nodes",
+                Doubtful,
+                "together with disruption.budgets[0]",
+            ),
+            (
                 object(|spec| spec["template"]["spec"]["expireAfter"] = json!("5m")),
                 "spec.template.spec.expireAfter",
                 Doubtful,
@@ -297,11 +368,23 @@ mod tests {
             [],
             "switched off"
         );
-        let sometimes = json!([{ "nodes": "0", "schedule": "0 9 * * mon-fri", "duration": "8h" }]);
-        assert_eq!(
-            find(&object(|spec| spec["disruption"]["budgets"] = sometimes)),
-            []
-        );
+        for sometimes in [
+            json!([{ "nodes": "0", "schedule": "0 9 * * mon-fri", "duration": "8h" }]),
+            // What one keeps from consolidation, the other does not.
+            json!([
+                { "nodes": "0", "schedule": "0 0 * * *", "duration": "12h", "reasons": ["Empty"] },
+                { "nodes": "0", "schedule": "0 12 * * *", "duration": "12h", "reasons": ["Drifted"] },
+            ]),
+            json!([
+                { "nodes": "0", "schedule": "0 0 * * *", "duration": "12h" },
+                { "nodes": "1", "schedule": "0 12 * * *", "duration": "12h" },
+            ]),
+        ] {
+            assert_eq!(
+                find(&object(|spec| spec["disruption"]["budgets"] = sometimes)),
+                []
+            );
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Requirements that no instance type meets.
 
-use super::finding::{Finding, element, listed, spec};
+use super::finding::{Finding, element, listed};
 use super::types::Types;
 use joiner_api::rules::{JsonPath, nearest};
 use joiner_api::{Operator, Requirement as Written};
@@ -30,17 +30,17 @@ fn parsed(written: &[Written]) -> Vec<(usize, Requirement)> {
     written.iter().enumerate().filter_map(parse).collect()
 }
 
-/// Looks at the requirements one by one, then at all together. Answers the types that meet them.
+/// Looks at the requirements of a list one by one, then at all together. Answers the types that meet them.
 pub(super) fn check<'a>(
     written: &[Written],
     types: &'a Types,
+    list: &JsonPath,
     found: &mut Vec<Finding>,
 ) -> Vec<&'a InstanceType> {
-    let list = spec(&["template", "spec", "requirements"]);
     let before = found.len();
     for (index, requirement) in parsed(written) {
         if types.judges(requirement.key()) {
-            check_one(&written[index], index, &requirement, types, &list, found);
+            check_one(&written[index], index, &requirement, types, list, found);
         }
     }
     let all: Requirements = parsed(written)
@@ -50,11 +50,11 @@ pub(super) fn check<'a>(
     let fitting = types.fitting(&all);
     if fitting.is_empty() {
         if found.len() == before {
-            found.extend(blame(written, types, &list));
+            found.extend(blame(written, types, list));
         }
         return fitting;
     }
-    check_min_values(written, types, &fitting, &list, found);
+    check_min_values(written, types, &fitting, list, found);
     fitting
 }
 
@@ -122,7 +122,8 @@ fn unknown_values(key: &str, unknown: &[&String], known: &BTreeSet<String>, type
     )
 }
 
-fn meant<'a>(value: &str, known: &'a BTreeSet<String>) -> Option<&'a str> {
+/// The value that a written one stands for most likely.
+pub(super) fn meant<'a>(value: &str, known: &'a BTreeSet<String>) -> Option<&'a str> {
     let alias = ALIASES
         .iter()
         .find(|(written, _)| written.eq_ignore_ascii_case(value))

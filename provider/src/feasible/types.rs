@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use joiner_api::{EC2NodeClass, labels};
-use joiner_aws::catalogue::{Facts, builtin, unresolved_types};
+use joiner_aws::catalogue::{Facts, Settings, builtin, unresolved_types};
 use joiner_core::catalogue::{CapacityType, InstanceType};
 use joiner_core::requirements::{Operator, Requirement, Requirements};
 use joiner_core::well_known;
@@ -29,8 +29,9 @@ pub(crate) struct Types {
     has_class: bool,
 }
 
-/// A region, and a node class as JSON: all pools of a class are judged by the same types, which take a while to make.
-type For = (Option<String>, Option<String>);
+/// A region, a node class as JSON, and of the controller's settings the memory that is kept and the network interfaces: all pools of a class
+/// are judged by the same types, which take a while to make.
+type For = (Option<String>, Option<String>, u32, u32);
 
 static MADE: Mutex<BTreeMap<For, Arc<Made>>> = Mutex::new(BTreeMap::new());
 
@@ -70,12 +71,22 @@ fn remembered<K: Ord, V: ?Sized>(
 impl Types {
     /// Those of a region, or of all when it is not known or not built in; narrowed by a node class when there is one.
     pub(crate) fn of(region: Option<&str>, class: Option<&EC2NodeClass>) -> Self {
+        Self::under(&Settings::default(), region, class)
+    }
+
+    /// The same, as a controller with these settings sees them.
+    pub(crate) fn under(settings: &Settings, region: Option<&str>, class: Option<&EC2NodeClass>) -> Self {
         let region = region.filter(|region| builtin::regions().contains(region));
         let wanted = (
             region.map(str::to_owned),
             class.map(|class| json!(class).to_string()),
+            settings.vm_memory_overhead,
+            settings.reserved_interfaces,
         );
-        let make = |_: &For| Made::new(unresolved_types(&facts(region), class, Timestamp::UNIX_EPOCH));
+        let make = |_: &For| {
+            let types = unresolved_types(&facts(region), class, settings, Timestamp::UNIX_EPOCH);
+            Made::new(types)
+        };
         Self {
             made: remembered(&MADE, wanted, make),
             region: region.map(str::to_owned),

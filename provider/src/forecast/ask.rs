@@ -1,6 +1,7 @@
 //! Asking the controller's own decisions, within a time.
 
 use super::claims::has_claims;
+use super::controller::Controller;
 use super::picture::{is_resolved_anew, of_change};
 use super::resolve::{self, Resolved};
 use super::subject::{Change, Subject};
@@ -33,15 +34,26 @@ pub(super) enum Others {
     None,
 }
 
-/// What a change does, and what of it could not be found out. `None` where the object is not there.
+/// What a forecast of a change comes with.
+#[derive(Debug, Default)]
+pub(super) struct Caveats {
+    /// What could not be found out.
+    pub notes: Vec<String>,
+    /// The pools of which the controller would replace no node.
+    pub left_alone: BTreeSet<Text>,
+    /// What is not known of the controller, as a sentence.
+    pub assumed: Option<String>,
+}
+
+/// What a change does. `None` where the object is not there.
 pub(super) async fn change(
     data: &Joiner,
     cluster: &Cluster,
     change: Change,
     region: Option<String>,
-) -> Result<Option<(Forecast, Vec<String>)>, Trouble> {
+) -> Result<Option<(Forecast, Caveats)>, Trouble> {
     if !has_claims(data, change.subject, &change.name) {
-        return Ok(Some((Forecast::default(), Vec::new())));
+        return Ok(Some((Forecast::default(), Caveats::default())));
     }
     let work = Box::pin(async {
         let world = data.world(|| World::read(cluster)).await?;
@@ -49,8 +61,9 @@ pub(super) async fn change(
             return Ok(None);
         };
         if !world.has_claims(change.subject, &change.name) {
-            return Ok(Some((Forecast::default(), Vec::new())));
+            return Ok(Some((Forecast::default(), Caveats::default())));
         }
+        let by = controller(data, &world);
         let mut object = change.made_on(live);
         let mut resolved = Resolved::default();
         if is_resolved_anew(&change) {
@@ -61,8 +74,8 @@ pub(super) async fn change(
             resolved = resolve::selectors(aws, cluster, &world, &change, &mut object).await;
         }
         let Resolved { machines, notes } = resolved;
-        let told = computed(move || {
-            let mut picture = of_change(&world, &change, &object, region)?;
+        let (told, left_alone, assumed) = computed(move || {
+            let mut picture = of_change(&world, &change, &object, &by, region)?;
             picture.facts.machines.extend(machines);
             let asked = Asked {
                 catalogue: &picture.catalogue,
@@ -70,15 +83,30 @@ pub(super) async fn change(
                 pools: &picture.pools,
                 most_waves: MOST_WAVES,
             };
-            Ok(forecast(picture.snapshot, &asked, Timestamp::now()))
+            let told = forecast(picture.snapshot, &asked, Timestamp::now());
+            Ok((told, picture.left_alone, by.assumed))
         })
         .await?;
-        Ok(Some((told, notes)))
+        let caveats = Caveats {
+            notes,
+            left_alone,
+            assumed,
+        };
+        Ok(Some((told, caveats)))
     });
     in_time(data.checks.forecast_timeout, work).await
 }
 
-/// What becomes of pods when pools go with their nodes, and which pools may take them of which that is not known yet. Where pods would
+/// What a forecast of an end comes with.
+#[derive(Debug, Default)]
+pub(super) struct Doubts {
+    /// The pools that may take pods, of which that is not known yet.
+    pub unknown: Vec<String>,
+    /// What is not known of the controller, as a sentence.
+    pub assumed: Option<String>,
+}
+
+/// What becomes of pods when pools go with their nodes. Where pods would
 /// find nothing, and `others` says that more pools may be planned, these are waited for a moment.
 pub(super) async fn destroy(
     data: &Joiner,
@@ -86,17 +114,18 @@ pub(super) async fn destroy(
     pools: BTreeSet<String>,
     others: Others,
     region: Option<String>,
-) -> Result<(Gone, Vec<String>), Trouble> {
+) -> Result<(Gone, Doubts), Trouble> {
     if !pools.iter().any(|pool| has_claims(data, Subject::Pool, pool)) {
-        return Ok((Gone::default(), Vec::new()));
+        return Ok((Gone::default(), Doubts::default()));
     }
     let limit = data.checks.forecast_timeout;
     let work = Box::pin(async move {
         let mut coming = data.coming.watch();
         let world = data.world(|| World::read(cluster)).await?;
         if !pools.iter().any(|pool| world.has_claims(Subject::Pool, pool)) {
-            return Ok((Gone::default(), Vec::new()));
+            return Ok((Gone::default(), Doubts::default()));
         }
+        let decides = Arc::new(controller(data, &world));
         let going: BTreeSet<Text> = pools.iter().map(|pool| Text::from(pool.as_str())).collect();
         loop {
             let planned = coming.now();
@@ -108,29 +137,31 @@ pub(super) async fn destroy(
             let planned: Vec<Arc<Pool>> = planned.into_values().flatten().collect();
             let classes = classes(data, &world, &planned);
             let (world, going, region) = (Arc::clone(&world), going.clone(), region.clone());
+            let by = Arc::clone(&decides);
             let told = computed(move || {
-                let mut snapshot = world.snapshot.clone();
+                let before = world.decided_by(&by);
+                let mut snapshot = before.clone();
                 snapshot
                     .pools
                     .retain(|pool| planned.iter().all(|it| it.name != pool.name));
                 snapshot.pools.extend(planned.iter().cloned());
-                let catalogue = types::catalogue(&world, &snapshot, &classes, region)?;
-                Ok(gone(
-                    &world.snapshot,
-                    &catalogue,
-                    &going,
-                    &planned,
-                    Timestamp::now(),
-                ))
+                let catalogue = types::catalogue(&world, &snapshot, &classes, &by, region)?;
+                Ok(gone(&before, &catalogue, &going, &planned, Timestamp::now()))
             })
             .await?;
             let is_final = told.homeless.is_empty() || others == Others::None;
             if is_final || !coming.more(PATIENCE.min(limit / 2)).await {
-                return Ok((told, unknown));
+                let assumed = decides.assumed.clone();
+                return Ok((told, Doubts { unknown, assumed }));
             }
         }
     });
     in_time(limit, work).await
+}
+
+/// The controller that decides, as far as it is seen.
+fn controller(data: &Joiner, world: &World) -> Controller {
+    Controller::of(data.planned_controller().as_ref(), world.controller.as_ref())
 }
 
 /// The classes of the cluster, with those that are planned for pools that are planned.

@@ -1,5 +1,6 @@
 //! The cluster with the change made, as decisions look at it.
 
+use super::controller::Controller;
 use super::subject::{Change, RESOLVED, Subject, Translation, typed};
 use super::trouble::Trouble;
 use super::types;
@@ -24,6 +25,8 @@ pub(super) struct Picture {
     pub facts: Facts,
     /// The pools that the change reaches.
     pub pools: BTreeSet<Text>,
+    /// Those of which the controller would replace no node.
+    pub left_alone: BTreeSet<Text>,
 }
 
 /// Whether the selectors of a class change, so that what they find has to be asked.
@@ -36,13 +39,14 @@ pub(super) fn of_change(
     world: &World,
     change: &Change,
     object: &Json,
+    controller: &Controller,
     region: Option<String>,
 ) -> Result<Picture, Trouble> {
     let unreadable = || Trouble::Failed(format!("{} cannot be read as the API has it", change.name));
-    let mut snapshot = world.snapshot.clone();
+    let mut snapshot = world.decided_by(controller);
     let mut classes = world.classes.clone();
     let name = Text::from(change.name.as_str());
-    let pools: BTreeSet<Text> = match change.subject {
+    let mut pools: BTreeSet<Text> = match change.subject {
         Subject::Pool => {
             let pool = joiner_map::pool(&typed::<NodePool>(object).ok_or_else(unreadable)?);
             let others = snapshot.pools.into_iter().filter(|other| other.name != name);
@@ -60,7 +64,12 @@ pub(super) fn of_change(
     if let Some(live) = world.live(change.subject, &change.name) {
         translate(&mut snapshot, change, live);
     }
-    let catalogue = types::catalogue(world, &snapshot, &classes, region)?;
+    let catalogue = types::catalogue(world, &snapshot, &classes, controller, region)?;
+    let mut left_alone = BTreeSet::new();
+    if !controller.static_capacity {
+        let of_static = snapshot.pools.iter().filter(|pool| pool.replicas.is_some());
+        left_alone = of_static.filter_map(|pool| pools.take(&pool.name)).collect();
+    }
     let facts = Facts {
         classes: classes
             .iter()
@@ -73,6 +82,7 @@ pub(super) fn of_change(
         catalogue,
         facts,
         pools,
+        left_alone,
     })
 }
 

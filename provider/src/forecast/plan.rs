@@ -114,7 +114,7 @@ async fn tell<M: Custom>(
 ) -> Result<(), Diagnostics> {
     let what = format!("{} {}", M::kind().kind(), change.name);
     let (subject, name) = (change.subject, change.name.clone());
-    let (told, notes) = match ask::change(data, cluster, change, known_region(ctx).into_known()).await {
+    let (told, caveats) = match ask::change(data, cluster, change, known_region(ctx).into_known()).await {
         Ok(Some(answer)) => answer,
         Ok(None) => return Ok(()),
         Err(trouble) => {
@@ -127,7 +127,7 @@ async fn tell<M: Custom>(
         Subject::Pool => AttributePath::root().attribute("template"),
         Subject::Class => AttributePath::root(),
     };
-    if let Some(words) = words::of_change(&what, &told, &notes) {
+    if let Some(words) = words::of_change(&what, &told, &caveats) {
         ctx.report(warning(words).at(place.clone()));
     }
     let homeless = words::of_homeless(&what, &told.homeless);
@@ -156,9 +156,9 @@ async fn end<M: Custom>(ctx: &Context<Joiner>, subject: Subject, name: &str) -> 
     };
     let region = known_region(ctx).into_known();
     match ask::destroy(data, cluster, data.goes(name), others, region).await {
-        Ok((told, unknown)) => {
+        Ok((told, doubts)) => {
             let what = format!("{} {name}", M::kind().kind());
-            if let Some(words) = words::of_destroy(&what, &told, &unknown) {
+            if let Some(words) = words::of_destroy(&what, &told, &doubts) {
                 ctx.report(warning(words));
             }
         }

@@ -2,7 +2,8 @@
 
 use crate::cluster::Cluster;
 use crate::cluster::mock::MockApi;
-use crate::provider::JoinerProvider;
+use crate::helm::FakeHelm;
+use crate::provider::{Fakes, JoinerProvider};
 use crate::resources::{Ec2NodeClass, NodePool};
 use serde_json::{Value as Json, json};
 use std::sync::Arc;
@@ -24,21 +25,46 @@ impl World {
     async fn new() -> Self {
         let api = MockApi::new("cluster");
         let client = Arc::clone(&api);
-        let provider = JoinerProvider::reaching(move |_| Cluster::from_client("https://c", client.client()));
+        let fakes = Fakes {
+            helm: Some(FakeHelm::new(&api)),
+            ..Fakes::default()
+        };
+        let provider =
+            JoinerProvider::reaching(move |_| Cluster::from_client("https://c", client.client())).with(fakes);
         let core = Core::new(provider).await.expect("the schemas are valid");
         api.put(CLASS, class());
         let pool = core.resource("joiner_node_pool").expect("the type exists");
         let mut world = Self { api, core, pool };
         world.restart("warning").await;
         world.pool.apply(pool_with(|_| {})).await.expect("applied");
-        world.api.change(POOL, |pool| {
+        world.noted(POOL);
+        world.restart("warning").await;
+        world
+    }
+
+    /// Lets the controller look at a pool.
+    fn noted(&self, pool: &str) {
+        self.api.change(pool, |pool| {
             pool["metadata"]["annotations"] =
                 json!({ "karpenter.sh/nodepool-hash": "1", "karpenter.sh/nodepool-hash-version": "v3" });
             pool["status"] = json!({ "conditions": [{ "type": "Ready", "status": "True", "reason": "Ready", "message": "",
                 "lastTransitionTime": "2026-11-30T08:00:00Z" }] });
         });
-        world.restart("warning").await;
-        world
+    }
+
+    /// A pod of the controller with one variable besides those of its chart.
+    fn controller(&self, name: &str, value: &str) {
+        let env =
+            json!([{ "name": "KARPENTER_SERVICE", "value": "joiner" }, { "name": name, "value": value }]);
+        self.api.put(
+            "/api/v1/namespaces/kube-system/pods/joiner",
+            json!({
+                "apiVersion": "v1", "kind": "Pod",
+                "metadata": { "namespace": "kube-system", "name": "joiner", "uid": "joiner", "creationTimestamp": "2026-11-30T08:00:00Z" },
+                "spec": { "nodeName": "system", "containers": [{ "name": "controller", "image": "i", "env": env }] },
+                "status": { "phase": "Running" },
+            }),
+        );
     }
 
     /// A new process of the provider, as a core starts one for each command.
@@ -414,4 +440,87 @@ async fn a_class_names_the_nodes_of_its_pools() {
         (node.name.as_str(), node.reason.as_str()),
         (Some("n1"), Some("NodeClassDrift"))
     );
+}
+
+#[tokio::test]
+async fn the_controllers_own_settings_count() {
+    const ASSUMED: &str = "It is assumed that the controller has its default settings";
+    const OVERHEAD: &str = "VM_MEMORY_OVERHEAD_PERCENT";
+    // The pod asks for 1 GiB, of the 8 GiB that a node of the type has.
+    let only_large = || {
+        pool_with(|config| {
+            let spec = &mut config["template"]["spec"];
+            spec["startup_taints"] = json!([{ "key": "a", "effect": "NoSchedule" }]);
+            let large = json!({ "key": "node.kubernetes.io/instance-type", "operator": "In", "values": ["m5.large"] });
+            spec["requirements"].as_array_mut().expect("a list").push(large);
+        })
+    };
+    let mut world = World::new().await;
+    world.node("n1", 1500, json!({}));
+    world.restart("warning").await;
+    let (_, warnings) = world.plan(only_large()).await;
+    assert!(
+        warnings.contains("replaces 1 node") && warnings.contains(ASSUMED),
+        "{warnings}"
+    );
+    world.controller(OVERHEAD, "0.05");
+    world.restart("warning").await;
+    let (_, warnings) = world.plan(only_large()).await;
+    assert!(
+        warnings.contains("replaces 1 node") && !warnings.contains("assumed"),
+        "{warnings}"
+    );
+    world.controller(OVERHEAD, "0.95");
+    world.restart("warning").await;
+    let (_, warnings) = world.plan(only_large()).await;
+    assert!(warnings.contains("1 pod would find no node"), "{warnings}");
+    // What the same plan sets comes first.
+    world.restart("warning").await;
+    let mut release = world
+        .core
+        .resource("joiner_helm_release")
+        .expect("the type exists");
+    let values = json!({ "settings": { "clusterName": "c", "vmMemoryOverheadPercent": 0.05 } });
+    let config = json!({ "name": "joiner", "namespace": "kube-system", "values": values });
+    release.plan(config).await.expect("planned");
+    let (_, warnings) = world.plan(only_large()).await;
+    assert!(
+        warnings.contains("replaces 1 node") && !warnings.contains("no node"),
+        "{warnings}"
+    );
+}
+
+#[tokio::test]
+async fn a_static_pool_is_left_alone_without_its_gate() {
+    const GATE: &str = "FEATURE_GATES";
+    let world = World::new().await;
+    let of_static = |config: &mut Json| {
+        config["name"] = json!("s");
+        config["replicas"] = json!(1);
+    };
+    let changed = || {
+        pool_with(|config| {
+            of_static(config);
+            config["template"]["spec"]["startup_taints"] = json!([{ "key": "a", "effect": "NoSchedule" }]);
+        })
+    };
+    let mut pool = world.core.resource("joiner_node_pool").expect("the type exists");
+    pool.apply(pool_with(of_static)).await.expect("applied");
+    world.noted("/apis/karpenter.sh/v1/nodepools/s");
+    world.node("n1", 1500, json!({}));
+    for path in ["/api/v1/nodes/n1", "/apis/karpenter.sh/v1/nodeclaims/claim-n1"] {
+        world.api.change(path, |object| {
+            object["metadata"]["labels"]["karpenter.sh/nodepool"] = json!("s");
+        });
+    }
+    for (gates, part) in [
+        ("StaticCapacity=false", "its gate StaticCapacity is off"),
+        ("StaticCapacity=true", "The change of NodePool s replaces 1 node"),
+    ] {
+        world.controller(GATE, gates);
+        world.restart("warning").await;
+        let planned = pool.plan(changed()).await.expect("planned");
+        let warnings = planned.warnings.to_string();
+        assert!(warnings.contains(part), "{part:?} is not in:\n{warnings}");
+    }
 }

@@ -1,5 +1,6 @@
 //! The instance types of every pool, by the built-in catalogue.
 
+use super::controller::Controller;
 use super::trouble::Trouble;
 use super::world::World;
 use crate::feasible::Types;
@@ -12,12 +13,13 @@ use joiner_core::well_known;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The types of each pool's class, corrected by the cluster's overlays. The region is that of the cluster's nodes, `otherwise` where none
+/// The types of each pool's class, corrected by the cluster's overlays where the controller looks at them. The region is that of the cluster's nodes, `otherwise` where none
 /// says it.
 pub(super) fn catalogue(
     world: &World,
     snapshot: &Snapshot,
     classes: &BTreeMap<Text, Arc<EC2NodeClass>>,
+    controller: &Controller,
     otherwise: Option<String>,
 ) -> Result<Catalogue, Trouble> {
     let region = region(snapshot)
@@ -35,9 +37,12 @@ pub(super) fn catalogue(
     for pool in &snapshot.pools {
         let of_class = made.entry(&pool.class.name).or_insert_with(|| {
             let class = classes.get(&pool.class.name);
-            Types::of(Some(&region), class.map(AsRef::as_ref)).all()
+            Types::under(&controller.catalogue, Some(&region), class.map(AsRef::as_ref)).all()
         });
         catalogue.pools.insert(pool.name.clone(), Arc::clone(of_class));
+    }
+    if !controller.node_overlays {
+        return Ok(catalogue);
     }
     for (overlay, why) in joiner_map::apply_overlays(&world.overlays, &snapshot.pools, &mut catalogue) {
         tracing::info!(%overlay, %why, "the forecast leaves out a NodeOverlay");

@@ -1,5 +1,6 @@
 //! A forecast in words.
 
+use super::ask::{Caveats, Doubts};
 use super::trouble::Trouble;
 use jiff::SignedDuration;
 use joiner_core::disrupt::forecast::{Fate, Forecast, Gone, Homeless, Outdated};
@@ -17,14 +18,19 @@ pub(super) struct Words {
 }
 
 /// What a change of `what`, such as `NodePool general`, does to nodes; nothing where it does nothing to them.
-pub(super) fn of_change(what: &str, told: &Forecast, notes: &[String]) -> Option<Words> {
+pub(super) fn of_change(what: &str, told: &Forecast, caveats: &Caveats) -> Option<Words> {
+    let Caveats {
+        notes,
+        left_alone,
+        assumed,
+    } = caveats;
     let replaced: Vec<&Outdated> = told.replaced().collect();
     let staying: Vec<&Outdated> = told
         .nodes
         .iter()
         .filter(|node| matches!(node.fate, Fate::Stays { .. }))
         .collect();
-    if told.nodes.is_empty() && notes.is_empty() {
+    if told.nodes.is_empty() && notes.is_empty() && left_alone.is_empty() {
         return None;
     }
     let mut detail = String::new();
@@ -81,10 +87,20 @@ pub(super) fn of_change(what: &str, told: &Forecast, notes: &[String]) -> Option
             told.before, told.after
         );
     }
+    for pool in left_alone {
+        let _ = writeln!(
+            detail,
+            "Of NodePool {pool}, which has replicas, the controller replaces no node while its gate StaticCapacity is off."
+        );
+    }
     for note in notes {
         let _ = writeln!(detail, "Not foretold: {note}.");
     }
+    if let Some(assumed) = assumed {
+        let _ = writeln!(detail, "{assumed}");
+    }
     let title = match (replaced.len(), staying.len()) {
+        (0, 0) if notes.is_empty() => format!("The change of {what} does not reach its nodes"),
         (0, 0) => format!("What the change of {what} does to its nodes is not known"),
         (0, staying) => format!("The change of {what} does not reach {}", nodes(staying)),
         (replaced, _) => format!("The change of {what} replaces {}", nodes(replaced)),
@@ -111,8 +127,9 @@ pub(super) fn of_homeless(what: &str, homeless: &[Homeless]) -> Option<Words> {
     })
 }
 
-/// What the end of `what` does to pods; nothing where all find another node. `unknown` are planned pools of which too little is known.
-pub(super) fn of_destroy(what: &str, told: &Gone, unknown: &[String]) -> Option<Words> {
+/// What the end of `what` does to pods; nothing where all find another node.
+pub(super) fn of_destroy(what: &str, told: &Gone, doubts: &Doubts) -> Option<Words> {
+    let Doubts { unknown, assumed } = doubts;
     if told.homeless.is_empty() {
         return None;
     }
@@ -128,6 +145,9 @@ pub(super) fn of_destroy(what: &str, told: &Gone, unknown: &[String]) -> Option<
             "NodePool {} of the same plan may take them: it is not wholly known yet.",
             unknown.join(", NodePool ")
         );
+    }
+    if let Some(assumed) = assumed {
+        let _ = writeln!(detail, "{assumed}");
     }
     Some(Words {
         title: format!(
@@ -259,8 +279,12 @@ mod tests {
 
     #[test]
     fn a_change_is_told_in_full() {
-        let words = of_change("NodePool p", &told(), &["what x finds is not known".to_owned()])
-            .expect("there is something");
+        let caveats = Caveats {
+            notes: vec!["what x finds is not known".to_owned()],
+            assumed: Some("It is assumed.".to_owned()),
+            ..Caveats::default()
+        };
+        let words = of_change("NodePool p", &told(), &caveats).expect("there is something");
         assert_eq!(words.title, "The change of NodePool p replaces 2 nodes");
         for part in [
             "in 2 waves within the budgets, about 6 min in all",
@@ -268,7 +292,7 @@ mod tests {
             "old (wave 2, 1 pod moves; taints were [], are [a]), as before this change",
             "n3 (NodePoolDrifted): disruption is blocked",
             "cost $0.20/h now and $0.10/h afterwards",
-            "Not foretold: what x finds is not known.",
+            "Not foretold: what x finds is not known.\nIt is assumed.",
         ] {
             assert!(
                 words.detail.contains(part),
@@ -281,7 +305,22 @@ mod tests {
             homeless.title.contains("1 pod would find no node")
                 && homeless.detail.contains("d/lost: no pool")
         );
-        assert!(of_change("NodePool p", &Forecast::default(), &[]).is_none());
+        let assumed = Caveats {
+            notes: Vec::new(),
+            ..caveats
+        };
+        assert!(of_change("NodePool p", &Forecast::default(), &assumed).is_none());
+        let left_alone = Caveats {
+            left_alone: ["p".into()].into(),
+            ..assumed
+        };
+        let words = of_change("NodePool p", &Forecast::default(), &left_alone).expect("that is something");
+        assert_eq!(words.title, "The change of NodePool p does not reach its nodes");
+        assert!(
+            words.detail.contains("its gate StaticCapacity is off"),
+            "{}",
+            words.detail
+        );
     }
 
     #[test]
@@ -290,7 +329,7 @@ mod tests {
         many.nodes = (0..30)
             .map(|index| node(&format!("n{index}"), Fate::Later))
             .collect();
-        let words = of_change("NodePool p", &many, &[]).expect("there is something");
+        let words = of_change("NodePool p", &many, &Caveats::default()).expect("there is something");
         assert!(words.detail.contains("and 10 more"), "{}", words.detail);
     }
 
@@ -301,21 +340,26 @@ mod tests {
             pods: 3,
             homeless: told().homeless,
         };
-        let words = of_destroy("NodePool p", &gone, &[]).expect("there is one");
+        let words = of_destroy("NodePool p", &gone, &Doubts::default()).expect("there is one");
         assert_eq!(words.title, "Without NodePool p 1 pod would have no node");
         assert!(
             words.detail.contains("1 node, which 3 pods must leave"),
             "{}",
             words.detail
         );
-        let words = of_destroy("NodePool p", &gone, &["q".to_owned()]).expect("there is one");
+        let doubts = Doubts {
+            unknown: vec!["q".to_owned()],
+            assumed: Some("It is assumed.".to_owned()),
+        };
+        let words = of_destroy("NodePool p", &gone, &doubts).expect("there is one");
         assert!(
-            words.detail.contains("NodePool q of the same plan may take them"),
+            words.detail.contains("NodePool q of the same plan may take them")
+                && words.detail.ends_with("It is assumed."),
             "{}",
             words.detail
         );
         gone.homeless.clear();
-        assert!(of_destroy("NodePool p", &gone, &[]).is_none());
+        assert!(of_destroy("NodePool p", &gone, &Doubts::default()).is_none());
     }
 
     #[test]

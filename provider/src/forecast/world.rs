@@ -1,6 +1,7 @@
 //! The cluster at one moment: read once in a process of the provider, for all changes that it plans.
 
 use super::claims;
+use super::controller::{self, Controller, Environment};
 use super::lists::{Items, pages};
 use super::subject::Subject;
 use super::trouble::Trouble;
@@ -46,6 +47,8 @@ pub(crate) struct World {
     pub(super) overlays: Vec<Overlay>,
     /// What claims say of their instances, by the name of the claim.
     pub(super) machines: BTreeMap<Text, Machine>,
+    /// The settings of the controller's newest pod, when there is one.
+    pub(super) controller: Option<Environment>,
     live: BTreeMap<(Subject, String), Json>,
 }
 
@@ -53,6 +56,13 @@ impl World {
     /// The pool or class of this name, as the API server has it.
     pub(super) fn live(&self, subject: Subject, name: &str) -> Option<&Json> {
         self.live.get(&(subject, name.to_owned()))
+    }
+
+    /// The cluster as a controller looks at it.
+    pub(super) fn decided_by(&self, controller: &Controller) -> Snapshot {
+        let mut snapshot = self.snapshot.clone();
+        snapshot.settings.clone_from(&controller.settings);
+        snapshot
     }
 
     /// Whether there are claims of this pool or class.
@@ -116,6 +126,7 @@ impl World {
             classes: parts.classes,
             overlays: parts.overlays,
             machines: found.machines,
+            controller: found.controller.map(|(_, environment)| environment),
             live: found.live,
         })
     }
@@ -126,6 +137,8 @@ impl World {
 struct Found {
     objects: Objects,
     machines: BTreeMap<Text, Machine>,
+    /// With when its pod was made.
+    controller: Option<(String, Environment)>,
     live: BTreeMap<(Subject, String), Json>,
 }
 
@@ -141,6 +154,16 @@ impl Found {
                     Some((Text::from(name), drift::machine(claim)))
                 });
                 self.machines.extend(named);
+            }
+            // Few pages have a pod of the controller, and pods are many.
+            "pods" if page.contains(controller::MARK) => {
+                let pods: Items<Json> = items(page)?;
+                let own = pods.items.iter().filter_map(|pod| {
+                    let made = pod["metadata"]["creationTimestamp"].as_str()?.to_owned();
+                    Some((made, Environment::of_pod(pod)?))
+                });
+                let newest = own.chain(self.controller.take()).max_by(|a, b| a.0.cmp(&b.0));
+                self.controller = newest;
             }
             _ => {}
         }

@@ -1,7 +1,7 @@
 //! Where a chart comes from, and getting it onto this machine.
 
 use super::run::Helm;
-use super::{HelmError, OCI, Registries, command, embedded, fingerprint};
+use super::{HelmError, OCI, Registries, command, embedded, fingerprint, version};
 use crate::yaml;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -26,6 +26,9 @@ impl ChartSource {
         let source = match chart {
             None => Self::Embedded,
             Some(reference) if reference.starts_with(OCI) => {
+                if let Some(version) = version {
+                    check_version(reference, version)?;
+                }
                 return Ok(Self::Oci {
                     reference: reference.to_owned(),
                     version: version.map(str::to_owned),
@@ -66,6 +69,16 @@ impl ChartSource {
     /// The chart's name as far as it is known without a registry.
     pub(crate) fn known_name(&self) -> Option<String> {
         self.chart_yaml().and_then(|text| text_in(&text, "name"))
+    }
+
+    /// What the chart says of its values, as far as it can be read without a registry.
+    pub(crate) fn schema(&self) -> Option<serde_json::Value> {
+        let text = match self {
+            Self::Embedded => embedded::values_schema().map(str::to_owned),
+            Self::Path(path) => std::fs::read_to_string(path.join("values.schema.json")).ok(),
+            Self::Oci { .. } => None,
+        };
+        serde_json::from_str(&text?).ok()
     }
 
     /// What changes when the chart's content does: a fingerprint of the embedded chart, or of a directory's files.
@@ -126,6 +139,17 @@ impl ChartSource {
     }
 }
 
+/// The version of a chart in a registry, which may have one as its tag already.
+fn check_version(reference: &str, version: &str) -> Result<(), String> {
+    version::check(version)?;
+    match version::tag(reference) {
+        Some(tag) if tag != version => Err(format!(
+            "version {version:?} is another one than chart {reference:?} has as its tag. Remove one of the two"
+        )),
+        _ => Ok(()),
+    }
+}
+
 fn asks(file: &Path) -> bool {
     const WORDS: [&str; 3] = [".Capabilities", "lookup", "kubeVersion"];
     match std::fs::read_to_string(file) {
@@ -174,6 +198,16 @@ mod tests {
             (Some("./chart"), None, Ok(ChartSource::Path("./chart".into()))),
             (Some("oci://r/c"), None, Ok(oci(None))),
             (Some("oci://r/c"), Some("1.2.3"), Ok(oci(Some("1.2.3")))),
+            (
+                Some("oci://r/c"),
+                Some("latest"),
+                Err("version \"latest\" is neither"),
+            ),
+            (
+                Some("oci://r/c:1.2.4"),
+                Some("1.2.3"),
+                Err("version \"1.2.3\" is another one"),
+            ),
             (Some("./chart"), Some("1"), Err("version")),
             (None, Some("1"), Err("version")),
             (Some(""), None, Err("chart is empty")),

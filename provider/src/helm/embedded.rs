@@ -26,7 +26,16 @@ pub(crate) fn unpack(directory: &Path) -> Result<PathBuf, HelmError> {
 
 /// The text of its `Chart.yaml`.
 pub(crate) fn chart_yaml() -> Option<&'static str> {
-    let (_, content) = FILES.iter().find(|(name, _)| *name == "Chart.yaml")?;
+    text("Chart.yaml")
+}
+
+/// The text of its `values.schema.json`.
+pub(crate) fn values_schema() -> Option<&'static str> {
+    text("values.schema.json")
+}
+
+fn text(file: &str) -> Option<&'static str> {
+    let (_, content) = FILES.iter().find(|(name, _)| *name == file)?;
     std::str::from_utf8(content).ok()
 }
 

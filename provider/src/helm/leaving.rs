@@ -3,6 +3,7 @@
 use super::places::Places;
 use super::{HelmError, manifest};
 use crate::cluster::Cluster;
+use crate::cluster::finalizers::{finalizers, of_others, resource_of};
 use serde_json::Value;
 
 /// Those of `objects`, the rendered objects of a release in `namespace`, whose deletion was asked for and has not ended. What
@@ -31,16 +32,20 @@ pub(crate) async fn leaving(
 
 fn reason(title: &str, live: &Value) -> Option<String> {
     live["metadata"]["deletionTimestamp"].as_str()?;
-    let finalizers: Vec<&str> = live["metadata"]["finalizers"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_str)
-        .collect();
-    Some(match finalizers.as_slice() {
+    let finalizers = finalizers(live);
+    let told = match finalizers.as_slice() {
+        [] if live["metadata"]["finalizers"]
+            .as_array()
+            .is_some_and(|all| !all.is_empty()) =>
+        {
+            format!("{title} waits for the end of what it owns")
+        }
         [] => format!("{title} is ending"),
-        ["foregroundDeletion"] => format!("{title} waits for the end of what it owns"),
         _ => format!("{title} waits for its finalizers {}", finalizers.join(", ")),
+    };
+    Some(match of_others(&resource_of(live), live) {
+        Some(others) => format!("{told}; {others}"),
+        None => told,
     })
 }
 
@@ -60,11 +65,16 @@ mod tests {
                 Some("A/n/a waits for the end of what it owns"),
             ),
             (
-                live(json!(["x/y", "z"])),
-                Some("A/n/a waits for its finalizers x/y, z"),
+                live(json!(["kubernetes.io/y", "z"])),
+                Some("A/n/a waits for its finalizers kubernetes.io/y, z"),
             ),
         ] {
             assert_eq!(reason("A/n/a", &live).as_deref(), want, "{live}");
         }
+        let held = reason("A/n/a", &live(json!(["x/y"]))).expect("it waits");
+        assert!(
+            held.starts_with("A/n/a waits for its finalizers x/y; x/y was set by another program"),
+            "{held}"
+        );
     }
 }

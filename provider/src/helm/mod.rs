@@ -25,6 +25,7 @@ mod run;
 mod storage;
 mod takeover;
 mod values;
+mod version;
 mod workspace;
 
 pub(crate) use binary::find;

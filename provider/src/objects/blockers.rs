@@ -2,6 +2,7 @@
 //!
 //! Input: what the cluster holds at one moment. Output: sentences, sorted. Invariant: reads no clock and no network.
 
+use crate::cluster::finalizers::{finalizers, of_others, resource_of};
 use jiff::Timestamp;
 use serde_json::Value;
 use std::time::Duration;
@@ -68,12 +69,14 @@ pub(crate) fn controller(lease: Option<&Value>, now: Timestamp) -> Controller {
 pub(crate) fn blockers(view: &View, now: Timestamp) -> Vec<String> {
     let mut sentences = Vec::new();
     let finalizers = finalizers(&view.object);
-    if !finalizers.is_empty() && view.claims.is_empty() {
+    let others = of_others(&resource_of(&view.object), &view.object);
+    if !finalizers.is_empty() && (view.claims.is_empty() || others.is_some()) {
         sentences.push(format!(
             "its finalizers {} are not removed yet",
             finalizers.join(", ")
         ));
     }
+    sentences.extend(others);
     if !view.claims.is_empty() {
         sentences.push(format!("{} NodeClaims must go first", view.claims.len()));
     }
@@ -87,6 +90,16 @@ pub(crate) fn blockers(view: &View, now: Timestamp) -> Vec<String> {
     );
     if claims.len() > MOST_CLAIMS {
         sentences.push(format!("and {} more", claims.len() - MOST_CLAIMS));
+    }
+    let is_kept = claims
+        .iter()
+        .any(|claim| claim["metadata"]["deletionTimestamp"].is_null());
+    if view.object["kind"] == "EC2NodeClass" && is_kept {
+        sentences.push(
+            "NodeClaims that are not being deleted go once their node pool refers to another class or is deleted. Where this class is \
+             replaced, as by a new name, write lifecycle { create_before_destroy = true } in it and apply again: then the pools change first"
+                .to_owned(),
+        );
     }
     if let Controller::Silent { holder, silence } = controller(view.lease.as_ref(), now)
         && !sentences.is_empty()
@@ -128,6 +141,10 @@ fn claim_sentence(claim: &Value, view: &View) -> String {
                 condition["message"].as_str().unwrap_or_default()
             ));
         }
+    }
+    if let Some(others) = of_others("nodeclaim.karpenter.sh", claim) {
+        text.push_str("; ");
+        text.push_str(&others);
     }
     let pods: Vec<String> = match node {
         Some(node) => view
@@ -185,16 +202,6 @@ fn matches(selector: &Value, labels: &Value) -> bool {
         .is_none_or(|wanted| wanted.iter().all(|(key, value)| labels[key] == *value))
 }
 
-fn finalizers(object: &Value) -> Vec<&str> {
-    let list = object["metadata"]["finalizers"].as_array();
-    // The garbage collector's own finalizer stands for the dependants, which are told one by one.
-    list.into_iter()
-        .flatten()
-        .filter_map(Value::as_str)
-        .filter(|name| *name != "foregroundDeletion")
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -231,7 +238,7 @@ mod tests {
         let view = View {
             object: json!({ "metadata": { "finalizers": ["foregroundDeletion"] } }),
             claims: vec![json!({
-                "metadata": { "name": "pool-x", "deletionTimestamp": NOW },
+                "metadata": { "name": "pool-x", "deletionTimestamp": NOW, "finalizers": ["karpenter.sh/termination", "a.example/b"] },
                 "status": { "nodeName": "n1", "conditions": [{ "type": "Drained", "status": "Unknown", "message": "draining" }] },
             })],
             pods: vec![
@@ -250,6 +257,8 @@ mod tests {
         for part in [
             "1 NodeClaims must go first",
             "NodeClaim pool-x (node n1) is ending; Drained: draining",
+            "a.example/b was set by another program",
+            "kubectl patch nodeclaim.karpenter.sh pool-x --type=merge -p '{\"metadata\":{\"finalizers\":[\"karpenter.sh/termination\"]}}'",
             "pod d/p1 is protected by PodDisruptionBudget b",
             "pod d/p2 carries karpenter.sh/do-not-disrupt",
             "no controller is running",
@@ -264,6 +273,31 @@ mod tests {
     }
 
     #[test]
+    fn a_class_that_is_replaced_waits_for_pools_that_change_after_it() {
+        for (kind, deleted, told) in [
+            ("EC2NodeClass", false, true),
+            ("EC2NodeClass", true, false),
+            ("NodePool", false, false),
+        ] {
+            let mut claim = json!({ "metadata": { "name": "a" } });
+            if deleted {
+                claim["metadata"]["deletionTimestamp"] = json!(NOW);
+            }
+            let view = View {
+                object: json!({ "kind": kind, "metadata": { "name": "c" } }),
+                claims: vec![claim],
+                ..View::default()
+            };
+            let text = blockers(&view, now()).join("\n");
+            assert_eq!(
+                text.contains("create_before_destroy = true"),
+                told,
+                "{kind}: {text}"
+            );
+        }
+    }
+
+    #[test]
     fn a_bare_object_waits_for_its_finalizers() {
         let view = View {
             object: json!({ "metadata": { "finalizers": ["karpenter.k8s.aws/termination"] } }),
@@ -272,6 +306,20 @@ mod tests {
         assert_eq!(
             blockers(&view, now()),
             ["its finalizers karpenter.k8s.aws/termination are not removed yet"]
+        );
+        let held = View {
+            object: json!({
+                "apiVersion": "karpenter.sh/v1", "kind": "NodePool", "metadata": { "name": "p", "finalizers": ["a.example/b"] },
+            }),
+            // What must go first is no reason to be silent about it.
+            claims: vec![json!({ "metadata": { "name": "p-x" } })],
+            ..View::default()
+        };
+        let told = blockers(&held, now());
+        assert_eq!(told[0], "its finalizers a.example/b are not removed yet");
+        assert!(
+            told[1].contains("kubectl patch nodepool.karpenter.sh p "),
+            "{told:?}"
         );
         assert!(blockers(&View::default(), now()).is_empty());
     }

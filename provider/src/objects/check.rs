@@ -1,6 +1,7 @@
 //! Every rule of the API, checked on a configuration, with attribute paths.
 
 use super::custom::{Custom, object_of};
+use super::wording::in_attributes;
 use joiner_api::rules::{self, JsonPath, Segment, UnknownPaths};
 use tfplugin::json::{JsonStep, locate};
 use tfplugin::{AttributePath, Diagnostic, Diagnostics};
@@ -26,7 +27,7 @@ pub(crate) fn check<M: Custom>(model: &M) -> Diagnostics {
             };
             Diagnostic::error(
                 format!("Invalid {}", M::RULES.as_str()),
-                format!("{place}{}", violation.message),
+                format!("{place}{}", in_attributes::<M>(&violation.message)),
             )
             .at(path)
         })

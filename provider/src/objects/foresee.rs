@@ -2,6 +2,7 @@
 
 use super::check::attribute_path;
 use super::custom::{Custom, object_of};
+use super::wording::in_attributes;
 use crate::feasible::{Finding, Weight};
 use crate::provider::Level;
 use serde_json::Value as Json;
@@ -45,13 +46,15 @@ impl Foreseen {
 pub(crate) fn told<M: Custom>(findings: Vec<Finding>, level: Level) -> Diagnostics {
     let diagnostics = findings.into_iter().map(|finding| {
         let path = attribute_path::<M>(&finding.path);
+        let detail = in_attributes::<M>(&finding.detail);
         let text = if path.is_root() {
-            finding.detail
+            detail
         } else {
-            format!("{path}: {}", finding.detail)
+            format!("{path}: {detail}")
         };
         let told = match (finding.weight, level) {
             (Weight::Wrong, Level::Error) => Diagnostic::error(finding.summary, text),
+            _ if path.is_root() => Diagnostic::warning(finding.summary, text),
             // Cores fold warnings with the same title into one: the place keeps them apart.
             _ => Diagnostic::warning(format!("{}: {path}", finding.summary), text),
         };

@@ -264,6 +264,10 @@ async fn a_field_that_the_installed_definition_lacks_is_an_error_unless_the_plan
         .expect("fields")
         .remove("replicas");
     api.put(DEFINITION, old);
+    api.put(
+        "/apis/karpenter.k8s.aws/v1/ec2nodeclasses/c",
+        json!({ "metadata": { "name": "c" } }),
+    );
     let asked = || {
         let of_definition = format!("GET {DEFINITION}");
         api.calls().iter().filter(|call| **call == of_definition).count()
@@ -294,4 +298,118 @@ async fn a_field_that_the_installed_definition_lacks_is_an_error_unless_the_plan
     definitions.plan(json!({})).await.expect("planned");
     session(&process).plan(fixed).await.expect("planned");
     assert_eq!(asked(), 1);
+}
+
+/// A node class with something else in it.
+fn class(change: impl FnOnce(&mut Json)) -> Json {
+    let mut config = json!({
+        "name": "c",
+        "role": "nodes",
+        "ami_selector_terms": [{ "alias": "al2023@latest" }],
+        "subnet_selector_terms": [{ "tags": { "team": "a" } }],
+        "security_group_selector_terms": [{ "tags": { "team": "a" } }],
+    });
+    change(&mut config);
+    config
+}
+
+#[tokio::test]
+async fn a_class_is_told_of_in_the_words_of_its_attributes() {
+    let api = MockApi::new("c");
+    let core = core(&api, UNKNOWN).await;
+    let volume = |ebs: Json| {
+        class(|config| {
+            config["block_device_mappings"] = json!([{ "device_name": "/dev/xvda", "ebs": ebs }]);
+        })
+    };
+    for (config, path, words) in [
+        (
+            class(|config| config["role"] = Json::Null),
+            "",
+            "set exactly one of 'role' and 'instance_profile'",
+        ),
+        (
+            volume(json!({ "volume_size": "20Gi", "volume_initialization_rate": 200 })),
+            "block_device_mappings[0].ebs",
+            "set 'snapshot_id' or remove 'volume_initialization_rate'",
+        ),
+        (
+            volume(json!({ "volume_size": "20Gi", "kms_key_id": "alias/x" })),
+            "block_device_mappings[0].ebs.kms_key_id",
+            "set 'encrypted' to true",
+        ),
+        (
+            class(|config| config["block_device_mappings"] = json!([{ "ebs": { "volume_size": "20Gi" } }])),
+            "block_device_mappings[0]",
+            "the volume has no 'device_name'",
+        ),
+        (
+            class(|config| {
+                let disk = json!({ "device_name": "/dev/xvda", "ebs": { "volume_size": "20Gi" } });
+                config["block_device_mappings"] = json!([disk, disk]);
+            }),
+            "block_device_mappings[1].device_name",
+            "already mapped at block_device_mappings[0]:",
+        ),
+        (
+            class(|config| config["tags"] = json!({ "aws:x": "1" })),
+            "tags[\"aws:x\"]",
+            "choose another key",
+        ),
+        (
+            class(|config| config["kubelet"] = json!({ "max_pods": 10, "other": { "maxPods": 20 } })),
+            "kubelet.max_pods",
+            "remove maxPods from other",
+        ),
+        (
+            class(|config| config["kubelet"] = json!({ "other": { "registryPullQPS": "ten" } })),
+            "kubelet",
+            "\"registryPullQPS\" cannot be \"ten\"",
+        ),
+    ] {
+        let session = core.resource("joiner_ec2_node_class").expect("the type exists");
+        let failure = session.validate(config).await.expect_err(path);
+        let found = failure.diagnostics();
+        // What is wrong with the whole has no place.
+        assert_eq!(found.paths().concat(), path, "{found}");
+        assert!(found.to_string().contains(words), "{found} lacks {words:?}");
+    }
+    let broken = class(|config| {
+        config["user_data"] =
+            json!("MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=\"A\"\n\n--B--\n");
+    });
+    let mut session = core.resource("joiner_ec2_node_class").expect("the type exists");
+    let failure = session.plan(broken).await.expect_err("no archive");
+    let told = failure.diagnostics().to_string();
+    assert!(
+        told.contains("user_data cannot be merged") && !told.contains("userData"),
+        "{told}"
+    );
+}
+
+#[tokio::test]
+async fn a_class_that_is_nowhere_is_a_warning() {
+    const CLASS: &str = "/apis/karpenter.k8s.aws/v1/ec2nodeclasses/c";
+    const PLACE: &str = "template.spec.node_class_ref.name";
+    let api = MockApi::new("c");
+    let process = core(&api, KNOWN).await;
+    let warned = async |process: &Core<JoinerProvider>| {
+        let planned = session(process).plan(config(|_| {})).await.expect("planned");
+        planned.warnings.paths().contains(&PLACE.to_owned())
+    };
+    assert!(warned(&process).await, "neither in the cluster nor planned");
+    let mut planned = process
+        .resource("joiner_ec2_node_class")
+        .expect("the type exists");
+    let half_known = class(|config| config["role"] = json!(UNKNOWN));
+    planned.plan(half_known).await.expect("planned");
+    let calls = api.calls().len();
+    assert!(!warned(&process).await, "planned before");
+    assert!(
+        !api.calls()[calls..].contains(&format!("GET {CLASS}")),
+        "not asked for"
+    );
+    api.put(CLASS, json!({ "metadata": { "name": "c" } }));
+    assert!(!warned(&core(&api, KNOWN).await).await, "in the cluster");
+    assert!(!warned(&core(&api, UNKNOWN).await).await, "no cluster to ask");
 }

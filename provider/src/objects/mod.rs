@@ -29,6 +29,7 @@ mod schema;
 mod served;
 #[cfg(test)]
 mod tests;
+mod wording;
 
 pub(crate) use apply::{create, update};
 pub(crate) use blockers::blockers;

@@ -7,6 +7,7 @@ use super::registries::registries;
 use super::settings::{AwsSettings, Eks, Kubernetes, Settings};
 use crate::cluster::{Access, Cluster, ClusterError, Direct, EksAccess, Exec, Secret, from_direct};
 use async_trait::async_trait;
+use joiner_api::rules::tag_problem;
 use joiner_aws::{AssumeRole, Aws, Endpoints};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -103,6 +104,7 @@ pub(super) fn check(config: &Settings) -> Diagnostics {
     {
         found.error_at(aws_path(&error), "Not a setting", format!("{error}."));
     }
+    check_tags(config, &mut found);
     let aws = config.aws.known().map(|aws| ("aws.region", &aws.region));
     let eks = config.eks.known().map(|eks| ("eks.region", &eks.region));
     for (path, region) in aws.into_iter().chain(eks) {
@@ -124,6 +126,17 @@ pub(super) fn check(config: &Settings) -> Diagnostics {
         found.error_at("eks.role_arn", "Not a role", format!("{problem}."));
     }
     found
+}
+
+/// Default tags that no resource could have.
+fn check_tags(config: &Settings, found: &mut Diagnostics) {
+    let tags = config.aws.known().and_then(|aws| aws.default_tags.known());
+    for (key, value) in tags.into_iter().flatten() {
+        if let Some(problem) = tag_problem(key, value) {
+            let path = AttributePath::from("aws.default_tags").key(key.as_str());
+            found.error_at(path, "Not a tag", format!("{problem}."));
+        }
+    }
 }
 
 /// What is wrong with the name of a region.
@@ -219,6 +232,7 @@ pub(super) fn joiner(config: &Settings, reach: &Reach) -> Joiner {
     if let Some(manager) = config.field_manager.as_str() {
         manager.clone_into(&mut data.field_manager);
     }
+    data.default_tags = config.aws.clone().and_then(|aws| aws.default_tags);
     data.force_conflicts = config.force_conflicts.known().copied().unwrap_or(false);
     data.helm_path = match &config.helm_path {
         Field::Unknown => Part::Unknown,

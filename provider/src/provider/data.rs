@@ -3,18 +3,20 @@
 use super::checks::Checks;
 use super::found::Found;
 use crate::cluster::{Cluster, Kind};
-use crate::forecast::{Coming, Seen, Trouble, World};
+use crate::forecast::{Coming, Environment, Seen, Trouble, World};
 use crate::helm::{self, HelmError, Program, Registries};
 use crate::resources::Demands;
 use crate::roles::Accounts;
 use joiner_api::EC2NodeClass;
 use joiner_aws::Aws;
+use joiner_aws::tags::Tags;
 use joiner_core::disrupt::forecast::Forecast;
+use serde_json::Value as Json;
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use tfplugin::Diagnostics;
+use tfplugin::{Diagnostics, Field};
 use tokio::sync::OnceCell;
 
 /// A part of the provider's settings: resources need some of them, and each can be unknown by itself.
@@ -40,6 +42,8 @@ impl<T> Part<T> {
 pub(crate) struct Joiner {
     pub cluster: Part<Cluster>,
     pub aws: Part<Aws>,
+    /// The tags on everything that is made in AWS; they may be known while the rest of the settings for AWS is not.
+    pub default_tags: Field<Tags>,
     pub field_manager: String,
     pub force_conflicts: bool,
     pub helm_path: Part<Option<PathBuf>>,
@@ -57,6 +61,10 @@ pub(crate) struct Joiner {
     seen: Mutex<HashMap<(String, String), Option<String>>>,
     /// The node classes that were planned in this process and are wholly known, by name.
     classes: Mutex<HashMap<String, EC2NodeClass>>,
+    /// The names of all that were planned in this process.
+    class_names: Mutex<BTreeSet<String>>,
+    /// The overlays that were planned in this process and are wholly known, and whether the plan changes them.
+    overlays: Mutex<Vec<(Json, bool)>>,
     /// The zones of their subnets, where the account told them.
     zones: Mutex<HashMap<String, BTreeSet<String>>>,
     /// The cluster's NodeClaims, where they may be listed.
@@ -65,6 +73,10 @@ pub(crate) struct Joiner {
     forecasts: Mutex<HashMap<(String, String), Arc<Forecast>>>,
     /// The pools whose end was planned in this process.
     going: Mutex<BTreeSet<String>>,
+    /// The releases of this configuration, `NAMESPACE/NAME`.
+    releases: Mutex<BTreeSet<String>>,
+    /// The controller's settings by its release that was planned in this process.
+    planned_controller: Mutex<Option<Environment>>,
     /// The pools that were planned in this process.
     pub coming: Coming,
     /// The cluster as forecasts see it, read once.
@@ -79,6 +91,7 @@ impl Joiner {
         Self {
             cluster,
             aws,
+            default_tags: Field::Null,
             field_manager: super::configure::FIELD_MANAGER.to_owned(),
             force_conflicts: false,
             helm_path: Part::Known(None),
@@ -91,10 +104,14 @@ impl Joiner {
             fake_helm: None,
             seen: Mutex::default(),
             classes: Mutex::default(),
+            class_names: Mutex::default(),
+            overlays: Mutex::default(),
             zones: Mutex::default(),
             claims: OnceCell::new(),
             forecasts: Mutex::default(),
             going: Mutex::default(),
+            releases: Mutex::default(),
+            planned_controller: Mutex::default(),
             coming: Coming::default(),
             world: OnceCell::new(),
             left_out: AtomicBool::new(false),
@@ -173,6 +190,27 @@ impl Joiner {
         classes.insert(name, class);
     }
 
+    /// Keeps in mind that a node class of this name is planned, whatever of it is known.
+    pub(crate) fn plans_class(&self, name: &str) {
+        let mut names = self.class_names.lock().unwrap_or_else(PoisonError::into_inner);
+        names.insert(name.to_owned());
+    }
+
+    /// Whether a node class of this name was planned before.
+    pub(crate) fn is_class_planned(&self, name: &str) -> bool {
+        let names = self.class_names.lock().unwrap_or_else(PoisonError::into_inner);
+        names.contains(name)
+    }
+
+    /// Keeps a planned overlay in mind. Returns those before it that it is to be compared with: where it changes all, else those that do.
+    pub(crate) fn plans_overlay(&self, object: &Json, changes: bool) -> Vec<Json> {
+        let mut overlays = self.overlays.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = overlays.iter().filter(|(_, changed)| changes || *changed);
+        let before = before.map(|(other, _)| other.clone()).collect();
+        overlays.push((object.clone(), changes));
+        before
+    }
+
     /// Keeps in mind in which zones a planned node class has subnets.
     pub(crate) fn found_zones(&self, class: &str, found: BTreeSet<String>) {
         let mut zones = self.zones.lock().unwrap_or_else(PoisonError::into_inner);
@@ -216,6 +254,30 @@ impl Joiner {
         let mut going = self.going.lock().unwrap_or_else(PoisonError::into_inner);
         going.insert(pool.to_owned());
         going.clone()
+    }
+
+    /// Keeps a release in mind; whether it was there already.
+    pub(crate) fn has_release_twice(&self, id: &str) -> bool {
+        let mut releases = self.releases.lock().unwrap_or_else(PoisonError::into_inner);
+        !releases.insert(id.to_owned())
+    }
+
+    /// Keeps in mind what settings a planned release gives the controller.
+    pub(crate) fn plans_controller(&self, environment: Environment) {
+        let mut planned = self
+            .planned_controller
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        *planned = Some(environment);
+    }
+
+    /// What settings a planned release gives the controller.
+    pub(crate) fn planned_controller(&self) -> Option<Environment> {
+        let planned = self
+            .planned_controller
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        planned.clone()
     }
 
     /// The claims that [`Joiner::claims`] has listed, when it was asked.

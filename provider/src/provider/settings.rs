@@ -43,14 +43,16 @@ pub(crate) struct Settings {
 #[derive(Clone, Debug, Default, PartialEq, Model)]
 pub(crate) struct ChecksSettings {
     /// What the built-in catalogue of instance types and the controller's own judgement tell, without a network: values that no type has,
-    /// limits that no node fits into, budgets that never open, user data for another image (default `error`). Doubts are warnings always.
+    /// limits that no node fits into, budgets that never open, user data for another image, kubelet settings that no node can do, labels and
+    /// limits that are misspelt, overlays that correct nothing (default `error`). Doubts are warnings always.
     #[tf(validate = one_of(&Level::WORDS))]
     pub catalogue: Field<String>,
     /// What the account tells, when credentials are at hand and the cluster is known: subnets, security groups, images, instance profiles,
     /// capacity reservations and placement groups that are not there, zones without a subnet, reservations that a pool cannot use, limits
-    /// above the account's quotas on vCPUs, of one pool or of all pools together that share a quota (default `warning`). What runs outside the
+    /// above the account's quotas on vCPUs, of one pool or of all pools together that share a quota; the cluster that a role names, and whether it
+    /// has the issuer that the role trusts (default `warning`). What runs outside the
     /// pools counts against a quota, too, in a region with up to 1,000 instances; in a larger one it is not looked at. It reads alone
-    /// (`ec2:Describe*`, `iam:GetRole`, `iam:GetInstanceProfile`, `ssm:GetParameter`, `servicequotas:GetServiceQuota`), and what the
+    /// (`ec2:Describe*`, `eks:DescribeCluster`, `iam:GetRole`, `iam:GetInstanceProfile`, `ssm:GetParameter`, `servicequotas:GetServiceQuota`), and what the
     /// credentials may not ask is left out.
     #[tf(validate = one_of(&Level::WORDS))]
     pub account: Field<String>,
@@ -58,7 +60,8 @@ pub(crate) struct ChecksSettings {
     #[tf(validate = one_of(&Level::WORDS))]
     pub cluster: Field<String>,
     /// What the installed custom resource definitions tell: a field that they do not have, as a controller of an older release does not (default
-    /// `error`). The cluster is asked only about an object with a field that not every release has.
+    /// `error`). The cluster is asked only about an object with a field that not every release has, and about a pool's node class that was not
+    /// planned before the pool: one that is not there is a warning.
     #[tf(validate = one_of(&Level::WORDS))]
     pub controller: Field<String>,
     /// What the change of a pool or a node class does to nodes that run, by the controller's own decisions on the cluster as it is:

@@ -206,6 +206,16 @@ fn wrong_blocks_are_told_with_their_attribute() {
         (aws(|aws| aws.region = "eu central".into()), "aws.region"),
         (
             aws(|aws| {
+                let tags = [
+                    ("aws:x".to_owned(), "1".to_owned()),
+                    ("team".to_owned(), "a".to_owned()),
+                ];
+                aws.default_tags = Field::Known(tags.into());
+            }),
+            "aws.default_tags[\"aws:x\"]",
+        ),
+        (
+            aws(|aws| {
                 aws.assume_role = Field::Known(super::settings::AssumeRoleSettings {
                     role_arn: "nonsense".into(),
                     ..Default::default()

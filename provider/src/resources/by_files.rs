@@ -2,9 +2,9 @@
 
 /// Implements [`tfplugin::Resource`] by the folder's modules `validate`, `plan`, `apply`, `read` and `import`. `schema` is what the
 /// model's own schema goes through; `moved` takes over the state of another provider's resource, `destroy` looks at a planned
-/// destroy.
+/// destroy, `stored` completes a state that an earlier release stored, `count` notes each resource that a plan has.
 macro_rules! by_files {
-    ($resource:ident is $name:literal: $model:ty, $identity:ty, schema $schema:expr $(, moved $moved:path)? $(, destroy $destroy:path)?) => {
+    ($resource:ident is $name:literal: $model:ty, $identity:ty, schema $schema:expr $(, moved $moved:path)? $(, destroy $destroy:path)? $(, stored $stored:path)? $(, count $count:path)?) => {
         #[tfplugin::async_trait]
         impl tfplugin::Resource for $resource {
             type Data = $crate::provider::Joiner;
@@ -21,9 +21,11 @@ macro_rules! by_files {
 
             async fn validate(
                 &self,
-                _: &tfplugin::Context<Self::Data>,
+                ctx: &tfplugin::Context<Self::Data>,
                 config: &$model,
             ) -> Result<(), tfplugin::Diagnostics> {
+                let _ = ctx;
+                $( $count(ctx, config); )?
                 validate::validate(config)
             }
 
@@ -91,6 +93,11 @@ macro_rules! by_files {
                     state: &tfplugin::State<$model, $identity>,
                 ) -> Result<(), tfplugin::Diagnostics> {
                     $destroy(ctx, state).await
+                }
+            )?
+            $(
+                fn complete(&self, ctx: &tfplugin::Context<Self::Data>, stored: $model) -> $model {
+                    $stored(ctx, stored)
                 }
             )?
         }

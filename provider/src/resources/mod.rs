@@ -12,14 +12,17 @@ mod node_role;
 mod pod_identity_role;
 #[cfg(test)]
 mod stored;
+#[cfg(test)]
+mod tags;
 mod teardown;
 #[cfg(test)]
 mod unknown;
 
 #[cfg(test)]
 pub(crate) use self::{
-    crds::Crds, helm_release::HelmRelease, interruption_queue::InterruptionQueue, irsa_role::IrsaRole,
-    node_pool::NodePoolResource, node_role::NodeRole, pod_identity_role::PodIdentityRole, teardown::Teardown,
+    crds::Crds, ec2_node_class::Ec2NodeClassResource, helm_release::HelmRelease,
+    interruption_queue::InterruptionQueue, irsa_role::IrsaRole, node_pool::NodePoolResource,
+    node_role::NodeRole, pod_identity_role::PodIdentityRole, teardown::Teardown,
 };
 pub(crate) use self::{
     ec2_node_class::Ec2NodeClass,

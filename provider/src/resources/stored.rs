@@ -1,6 +1,6 @@
 //! States as earlier versions of the provider stored them: read without loss, and planned without a change.
 //!
-//! `stored/` holds what the first release wrote. Its schemas lacked attributes that are there now (`forecast`, `nodes_drifted`,
+//! `stored/` holds what the first release wrote. Its schemas lacked attributes that are there now (`forecast`, `nodes_drifted`, `tags_all`,
 //! `chart_name`, `set_wo`), and had some that are gone (`timeouts.read` and others). It knew no identities.
 
 use crate::account::Account;

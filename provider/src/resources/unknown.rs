@@ -91,7 +91,7 @@ fn resources() -> Vec<(&'static str, Json)> {
             "joiner_irsa_role",
             json!({
                 "name": "r", "path": "/", "description": "d", "permissions_boundary": "arn:aws:iam::1:policy/b", "tags": { "a": "b" },
-                "cluster_name": "c", "oidc_provider_arn": "arn:aws:iam::1:oidc-provider/h/id/A", "namespace": "n", "service_account": "s",
+                "cluster_name": "c", "oidc_provider_arn": "arn:aws:iam::123456789012:oidc-provider/h/id/A", "namespace": "n", "service_account": "s",
                 "region": "eu-central-1", "node_role_arns": ["arn:aws:iam::1:role/n"], "interruption_queue_arn": "arn:aws:sqs:r:1:q",
                 "manage_instance_profiles": true, "policies": { "p": "{\"Statement\":[]}" }, "policy_arns": ["arn:aws:iam::1:policy/p"],
             }),

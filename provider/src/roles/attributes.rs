@@ -18,6 +18,10 @@ pub(crate) struct RoleAttributes {
     pub permissions_boundary: Field<String>,
     /// Tags of the role, on top of the provider's `default_tags`. An import takes over all that the role has besides those.
     pub tags: Field<BTreeMap<String, String>>,
+    /// All tags that this resource sets: the provider's `default_tags`, `tags` over them, and the one by which it knows its role again. One
+    /// that somebody changes or takes away is set right by the next apply. Tags that others add stay, and are not shown.
+    #[tf(computed)]
+    pub tags_all: Field<BTreeMap<String, String>>,
     /// Further inline policies, by name, as JSON.
     #[tf(equivalent = same_documents)]
     pub policies: Field<BTreeMap<String, String>>,

@@ -1,7 +1,8 @@
 //! Checks of what the resources of a role share.
 
 use super::attributes::RoleAttributes;
-use serde_json::Value as Json;
+use super::document;
+use super::places::Anchor;
 use std::collections::BTreeMap;
 use tfplugin::{AttributePath, Diagnostics, Field};
 
@@ -37,7 +38,14 @@ pub(crate) fn check_role(role: &RoleAttributes, taken: &[&str], owner_tag: &str,
                 format!("{name} is the policy that this resource writes itself. Choose another name."),
             );
         }
-        check_document(path, document, found);
+        if !is_inline_name(name) {
+            found.error_at(
+                path.clone(),
+                "Not a policy's name",
+                format!("{name:?}: the name of an inline policy has 1 to 128 letters, digits and characters of +=,.@_- and no others."),
+            );
+        }
+        document::check(&path, document, found);
     }
     for arn in role.policy_arns.known().into_iter().flatten() {
         check_arn("policy_arns", arn, ArnKind::POLICY, found);
@@ -48,24 +56,30 @@ pub(crate) fn check_role(role: &RoleAttributes, taken: &[&str], owner_tag: &str,
     check_tags(&role.tags, owner_tag, found);
 }
 
-fn is_name(name: &str) -> bool {
-    name.len() <= 64
-        && name
-            .chars()
-            .all(|char| char.is_ascii_alphanumeric() || "+=,.@_-".contains(char))
+/// Checks that the policies of a role are in one partition: that of `anchor`, or else that of the first of them.
+pub(crate) fn check_partition(role: &RoleAttributes, anchor: Option<Anchor>, found: &mut Diagnostics) {
+    let policies = role.policy_arns.known().into_iter().flatten();
+    let named = policies.map(|arn| ("policy_arns", arn.as_str()));
+    let boundary = role.permissions_boundary.as_str();
+    let mut anchor = anchor;
+    for (attribute, arn) in named.chain(boundary.map(|arn| ("permissions_boundary", arn))) {
+        match &anchor {
+            Some(anchor) => anchor.check(attribute, arn, found),
+            None => anchor = Anchor::of_arn(attribute, arn),
+        }
+    }
 }
 
-fn check_document(path: AttributePath, document: &str, found: &mut Diagnostics) {
-    match serde_json::from_str::<Json>(document) {
-        Ok(Json::Object(map)) if map.contains_key("Statement") => {}
-        Ok(_) => found.error_at(
-            path,
-            "Not a policy",
-            "The JSON is no policy document: expected an object with Version and Statement, such as jsonencode or \
-             aws_iam_policy_document makes it.",
-        ),
-        Err(error) => found.error_at(path, "Not JSON", format!("The policy is not JSON: {error}.")),
-    }
+fn is_name(name: &str) -> bool {
+    name.len() <= 64 && name.chars().all(is_of_name)
+}
+
+fn is_inline_name(name: &str) -> bool {
+    (1..=128).contains(&name.len()) && name.chars().all(is_of_name)
+}
+
+fn is_of_name(char: char) -> bool {
+    char.is_ascii_alphanumeric() || "+=,.@_-".contains(char)
 }
 
 /// Checks tags: none may be one that AWS or the resource sets itself.
@@ -210,6 +224,13 @@ mod tests {
                     ..fine()
                 },
                 "policies[\"p\"]",
+            ),
+            (
+                RoleAttributes {
+                    policies: map("x y", "{\"Statement\":[]}"),
+                    ..fine()
+                },
+                "policies[\"x y\"]",
             ),
             (
                 RoleAttributes {

@@ -3,7 +3,10 @@
 use super::accounts::Party;
 use super::attributes::{ControllerAttributes, RoleAttributes};
 use super::check::{ArnKind, check_arn, check_cluster_name};
+use super::places::Anchor;
 use super::spec::{RoleSpec, keep_words};
+use super::tags::OwnerTag;
+use crate::names::{is_label, is_subdomain};
 use crate::provider::Joiner;
 use joiner_aws::iam::{Attachments, Role};
 use joiner_aws::policy::{Controller, ServiceAccount, controller, granted};
@@ -68,6 +71,13 @@ pub(crate) fn planned_for(
     }
 }
 
+/// The attribute `region` of a role with these policies: null where they are for the `usual` region.
+pub(crate) fn granted_region(hanging: &Attachments, usual: &str) -> Field<String> {
+    let policy = hanging.inline.get(CONTROLLER_POLICY);
+    let region = policy.and_then(|document| granted(document)?.region);
+    Field::from_option(region.filter(|region| region != usual))
+}
+
 impl ControllerAttributes {
     /// The role as it is compared with releases; `None` while its service account is unknown.
     fn party(&self, resource: &str, role: &RoleAttributes) -> Option<Party> {
@@ -90,6 +100,46 @@ impl ControllerAttributes {
         if let Some(arn) = self.interruption_queue_arn.as_str() {
             check_arn("interruption_queue_arn", arn, ArnKind::QUEUE, found);
         }
+        self.check_account(found);
+    }
+
+    /// Checks that the service account can be one.
+    fn check_account(&self, found: &mut Diagnostics) {
+        if let Some(name) = self.namespace.as_str().filter(|name| !is_label(name, 63)) {
+            found.error_at(
+                "namespace",
+                "Not a namespace's name",
+                format!(
+                    "{name:?}: expected at most 63 lower-case letters, digits and dashes that begin and end with a letter or digit, such as \
+                     kube-system."
+                ),
+            );
+        }
+        if let Some(name) = self.service_account.as_str().filter(|name| !is_subdomain(name)) {
+            found.error_at(
+                "service_account",
+                "Not a service account's name",
+                format!(
+                    "{name:?}: expected lower-case letters, digits, dashes and dots that begin and end with a letter or digit, such as joiner. \
+                     Give the name alone, without its namespace."
+                ),
+            );
+        }
+    }
+
+    /// Checks that node roles and queue are in the partition of `anchor`, or else in that of the first of them; answers that.
+    pub(crate) fn check_partition(&self, anchor: Option<Anchor>, found: &mut Diagnostics) -> Option<Anchor> {
+        let roles = self.node_role_arns.known().into_iter().flatten();
+        let named = roles.map(|arn| ("node_role_arns", arn.as_str()));
+        let queue = self.interruption_queue_arn.as_str();
+        let mut anchor = anchor;
+        for (attribute, arn) in named.chain(queue.map(|arn| ("interruption_queue_arn", arn))) {
+            match &anchor {
+                Some(anchor) => anchor.check(attribute, arn, found),
+                None => anchor = Anchor::of_arn(attribute, arn),
+            }
+        }
+        anchor
     }
 
     /// What the tag that tells our roles from others has as its value: service account and cluster.
@@ -103,15 +153,22 @@ impl ControllerAttributes {
         )
     }
 
-    /// The controller's role; `tag` tells roles of the resource from others.
-    pub(crate) fn spec(&self, role: &RoleAttributes, tag: &str) -> RoleSpec {
-        RoleSpec::new(
-            role,
-            &self.description,
-            &self.trust_policy_json,
-            (tag, self.owner()),
-        )
-        .with_inline(CONTROLLER_POLICY, &self.policy_json)
+    /// That tag of the resource whose key it is, as far as it is known.
+    pub(crate) fn owner_tag(&self, key: &'static str) -> OwnerTag {
+        let parts = [&self.namespace, &self.service_account, &self.cluster_name];
+        let is_open = parts.into_iter().any(Field::is_unknown);
+        let value = if is_open {
+            Field::Unknown
+        } else {
+            Field::Known(self.owner())
+        };
+        (key, value)
+    }
+
+    /// The controller's role.
+    pub(crate) fn spec(&self, role: &RoleAttributes) -> RoleSpec {
+        RoleSpec::new(role, &self.description, &self.trust_policy_json)
+            .with_inline(CONTROLLER_POLICY, &self.policy_json)
     }
 
     /// The attributes that the value of that tag tells.
@@ -176,6 +233,12 @@ mod tests {
         };
         let owner = attributes.owner();
         assert_eq!(owner, "kube-system/joiner@c");
+        assert_eq!(attributes.owner_tag("o"), ("o", Field::Known(owner.clone())));
+        let open = ControllerAttributes {
+            cluster_name: Field::Unknown,
+            ..attributes.clone()
+        };
+        assert_eq!(open.owner_tag("o"), ("o", Field::Unknown));
         assert_eq!(ControllerAttributes::of_owner(Some(&owner)), attributes);
         assert_eq!(
             ControllerAttributes::of_owner(Some(&"x".to_owned())),

@@ -4,11 +4,15 @@
 
 use super::attributes::RoleAttributes;
 use super::identity::{RoleIdentity, account};
+use super::tags::imported_tags;
+use crate::provider::Joiner;
 use crate::report;
 use joiner_aws::Aws;
 use joiner_aws::iam::{Attachments, Role, attachments, get_role};
-use joiner_aws::tags::Tags;
-use tfplugin::{Diagnostics, Field, ImportBy};
+use tfplugin::{Context, Diagnostic, Diagnostics, Field, ImportBy};
+
+/// What the tags begin with by which our resources know their roles.
+const OURS: &str = "joiner.dev/";
 
 /// The role with the name that is the ID, or of the identity, and what hangs on it.
 pub(crate) async fn find(aws: &Aws, by: ImportBy<RoleIdentity>) -> Result<(Role, Attachments), Diagnostics> {
@@ -43,6 +47,33 @@ pub(crate) async fn find(aws: &Aws, by: ImportBy<RoleIdentity>) -> Result<(Role,
     Ok((role, hanging))
 }
 
+/// Warns of a role that the resource whose tag `owner_tag` is did not make: it may be meant for another resource. `what` is what the first apply
+/// writes.
+pub(crate) fn warn_of_another(ctx: &Context<Joiner>, role: &Role, owner_tag: &str, what: &str) {
+    if role.tags.contains_key(owner_tag) {
+        return;
+    }
+    let others = role
+        .tags
+        .keys()
+        .filter(|key| key.starts_with(OURS))
+        .map(String::as_str);
+    let others: Vec<&str> = others.collect();
+    let other = match others.as_slice() {
+        [] => String::new(),
+        others => format!(
+            " It has {} instead, the tag of another resource: import it there.",
+            others.join(" and ")
+        ),
+    };
+    ctx.report(Diagnostic::warning(
+        format!("Role {} does not tell its cluster", role.name),
+        format!(
+            "It has no tag {owner_tag}, as roles that this resource made have.{other} The first apply writes {what} as the configuration says."
+        ),
+    ));
+}
+
 /// A found role as attributes. `owner_tag` and `own_policies`, inline ones, are what the resource itself sets.
 pub(crate) fn imported(
     aws: &Aws,
@@ -53,48 +84,15 @@ pub(crate) fn imported(
     let mut policies = hanging.inline.clone();
     policies.retain(|name, _| !own_policies.contains(&name.as_str()));
     let arns = hanging.policies.clone();
+    let (tags, tags_all) = imported_tags(&aws.settings().default_tags, &role.tags, owner_tag);
     RoleAttributes {
         id: Field::Known(role.name.clone()),
         name: Field::Known(role.name.clone()),
         arn: Field::Known(role.arn.clone()),
-        tags: imported_tags(&aws.settings().default_tags, &role.tags, owner_tag),
+        tags,
+        tags_all,
         policies: Field::from_option((!policies.is_empty()).then_some(policies)),
         policy_arns: Field::from_option((!arns.is_empty()).then_some(arns)),
         ..RoleAttributes::default()
-    }
-}
-
-/// The attribute `tags` of what has the tags `found`: without `owner_tag`, which the resource itself sets, without the provider's
-/// `defaults`, and without those that are AWS' own. One that repeats a default counts as the default's.
-pub(crate) fn imported_tags(defaults: &Tags, found: &Tags, owner_tag: &str) -> Field<Tags> {
-    let mut tags = found.clone();
-    tags.retain(|key, value| {
-        key != owner_tag && !key.starts_with("aws:") && defaults.get(key) != Some(value)
-    });
-    Field::from_option((!tags.is_empty()).then_some(tags))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-
-    fn tags(json: serde_json::Value) -> Tags {
-        serde_json::from_value(json).expect("texts")
-    }
-
-    #[test]
-    fn tags_are_those_that_nothing_else_sets() {
-        let defaults = tags(json!({ "team": "a", "stage": "dev" }));
-        for (found, want) in [
-            (json!({ "team": "a", "o": "c", "aws:cf": "x" }), Field::Null),
-            (
-                json!({ "team": "b", "stage": "dev", "cost": "1", "o": "c" }),
-                Field::Known(tags(json!({ "cost": "1", "team": "b" }))),
-            ),
-        ] {
-            let found = tags(found);
-            assert_eq!(imported_tags(&defaults, &found, "o"), want);
-        }
     }
 }

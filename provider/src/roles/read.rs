@@ -1,6 +1,7 @@
 //! Reading a role: what is there, in the words of the state where it means the same.
 
 use super::attributes::RoleAttributes;
+use super::tags::still_there;
 use crate::provider::Joiner;
 use crate::report;
 use joiner_aws::iam::{Attachments, Role, attachments, get_role};
@@ -47,11 +48,8 @@ pub(crate) fn merge(prior: &RoleAttributes, role: &Role, hanging: &Attachments) 
     model.unique_id = Field::Known(role.id.clone());
     model.path = Field::Known(role.path.clone());
     model.permissions_boundary = Field::from_option(role.boundary.clone());
-    if let Some(tags) = model.tags.known_mut() {
-        tags.retain(|key, _| role.tags.contains_key(key));
-        tags.iter_mut()
-            .for_each(|(key, value)| value.clone_from(&role.tags[key]));
-    }
+    still_there(&mut model.tags, &role.tags);
+    still_there(&mut model.tags_all, &role.tags);
     if let Some(policies) = model.policies.known_mut() {
         policies.retain(|name, _| hanging.inline.contains_key(name));
         for (name, document) in policies.iter_mut() {
@@ -100,6 +98,10 @@ mod tests {
                 ("gone".into(), "{}".into()),
             ])),
             policy_arns: Field::Known(BTreeSet::from(["arn:1".into(), "arn:2".into()])),
+            tags_all: Field::Known(BTreeMap::from([
+                ("a".into(), "1".into()),
+                ("by default".into(), "1".into()),
+            ])),
             ..RoleAttributes::default()
         };
         let hanging = Attachments {
@@ -115,10 +117,8 @@ mod tests {
             profiles: BTreeSet::new(),
         };
         let model = merge(&prior, &role(), &hanging);
-        assert_eq!(
-            model.tags,
-            Field::Known(BTreeMap::from([("a".into(), "2".into())]))
-        );
+        let still_there = Field::Known(BTreeMap::from([("a".into(), "2".into())]));
+        assert_eq!((&model.tags, &model.tags_all), (&still_there, &still_there));
         let policies = model.policies.known().expect("known");
         assert_eq!(policies.keys().collect::<Vec<_>>(), ["same"]);
         assert_eq!(

@@ -29,22 +29,15 @@ pub(crate) struct RoleSpec {
 }
 
 impl RoleSpec {
-    /// The role of a resource's attributes. `owner` is the tag that tells the resource's roles from others.
-    pub(crate) fn new(
-        role: &RoleAttributes,
-        description: &Field<String>,
-        trust: &Field<String>,
-        owner: (&str, String),
-    ) -> Self {
-        let mut tags: Tags = role.tags.known().cloned().unwrap_or_default();
-        tags.insert(owner.0.to_owned(), owner.1);
+    /// The role of a resource's attributes.
+    pub(crate) fn new(role: &RoleAttributes, description: &Field<String>, trust: &Field<String>) -> Self {
         Self {
             name: text(&role.name),
             path: text(&role.path),
             description: text(description),
             trust: text(trust),
             boundary: role.permissions_boundary.as_str().map(str::to_owned),
-            tags,
+            tags: role.tags_all.known().cloned().unwrap_or_default(),
             inline: role.policies.known().cloned().unwrap_or_default(),
             attached: role.policy_arns.known().cloned().unwrap_or_default(),
         }
@@ -107,17 +100,15 @@ mod tests {
     }
 
     #[test]
-    fn the_owner_is_a_tag() {
+    fn all_tags_are_set_and_policies_come_from_two_sides() {
+        let tags = Tags::from([("o".into(), "c".into()), ("team".into(), "a".into())]);
         let role = RoleAttributes {
             name: "r".into(),
-            tags: Field::Known(BTreeMap::from([("team".into(), "a".into())])),
+            tags_all: Field::Known(tags.clone()),
             ..RoleAttributes::default()
         };
-        let spec = RoleSpec::new(&role, &"d".into(), &"{}".into(), ("o", "c".into()));
-        assert_eq!(
-            spec.tags,
-            Tags::from([("o".into(), "c".into()), ("team".into(), "a".into())])
-        );
+        let spec = RoleSpec::new(&role, &"d".into(), &"{}".into());
+        assert_eq!(spec.tags, tags);
         assert!(spec.clone().with_inline("p", &Field::Null).inline.is_empty());
         assert_eq!(spec.with_inline("p", &"{}".into()).inline["p"], "{}");
     }

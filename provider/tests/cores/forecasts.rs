@@ -12,6 +12,23 @@ use crate::support::{HEAD, attributes};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 const POOL: &str = "joiner_node_pool.this";
+const ASSUMED: &str = "It is assumed that the controller has its default settings";
+
+/// A pod with the settings of a controller, which runs nowhere.
+const CONTROLLER: &str = r#"
+apiVersion: v1
+kind: Pod
+metadata:
+  name: controller
+spec:
+  nodeSelector: { no: where }
+  containers:
+    - name: controller
+      image: joiner/nothing
+      env:
+        - { name: KARPENTER_SERVICE, value: joiner }
+        - { name: FEATURE_GATES, value: "NodeOverlay=true" }
+"#;
 
 fn configuration(role: &str, template: &str) -> String {
     format!(
@@ -142,9 +159,18 @@ async fn a_plan_names_the_nodes_and_the_apply_keeps_to_it() -> Result<()> {
             "in 2 waves within the budgets",
             "n1 (wave 1, 1 pod moves; NodePool forecasts has changed",
             "label team was absent, is a",
+            ASSUMED,
         ] {
             ensure!(is_told(&text, part), "{kind:?}: {part:?} is not in:\n{text}");
         }
+        // With a pod of the controller there is nothing to assume.
+        cloud.kubectl_apply(CONTROLLER)?;
+        let text = workspace.run(&["plan", "-input=false", "-no-color", "-out=change"])?;
+        ensure!(
+            is_told(&text, "replaces 2 nodes") && !is_told(&text, "It is assumed"),
+            "{kind:?}: {text}"
+        );
+        cloud.kubectl(&["delete", "pod", "controller", "--now"])?;
         let planned = forecast(&workspace, "change")?;
         ensure!(planned["replaces"] == "all", "{kind:?}: {planned}");
         // Between plan and apply a node goes and another comes; the apply is that of the plan all the same.

@@ -24,6 +24,7 @@ resource "joiner_irsa_role" "this" {{
   cluster_name      = "imports"
   oidc_provider_arn = {oidc_provider_arn:?}
   node_role_arns    = [joiner_node_role.this.arn]
+  region            = "eu-west-1"
   tags              = {{ cost = "1" }}
 }}
 
@@ -31,6 +32,7 @@ resource "joiner_pod_identity_role" "this" {{
   name                   = "imports-controller"
   cluster_name           = "imports"
   interruption_queue_arn = joiner_interruption_queue.this.arn
+  region                 = "eu-central-1"
   tags                   = {{ cost = "1" }}
 }}
 

@@ -53,7 +53,7 @@ def of(world: World, cluster: str | None) -> dict[str, Any]:
 
 
 def _interruption(world: World, cluster: str | None) -> dict[str, list[dict[str, Any]]]:
-    """Queues and rules that bear our mark, and the cluster's associations and node entries."""
+    """Queues and rules that bear our mark, of a cluster those that name it, and the cluster's associations and node entries."""
     from moto.events.models import events_backends
     from moto.sqs.models import sqs_backends
 
@@ -66,8 +66,8 @@ def _interruption(world: World, cluster: str | None) -> dict[str, list[dict[str,
     ]
     clusters = [c for c in world.clusters.values() if cluster in (None, c.name)]
     return {
-        "queues": [_row(q.name, dict(q.tags or {})) for q in queues if _ours(dict(q.tags or {}), None, False)],
-        "rules": [_row(name, tags) for name, tags in rules if _ours(tags, None, False)],
+        "queues": [_row(q.name, dict(q.tags or {})) for q in queues if _marked(q.name, dict(q.tags or {}), cluster)],
+        "rules": [_row(name, tags) for name, tags in rules if _marked(name, tags, cluster)],
         "podIdentityAssociations": [
             _row(i["associationId"], i["tags"], roleArn=i["roleArn"]) for c in clusters for i in c.identities.values()
         ],
@@ -96,6 +96,12 @@ def _ours(tags: dict[str, str], cluster: str | None, otherwise: bool) -> bool:
     named = [k[len(OWNED) :] for k in tags if k.startswith(OWNED)]
     named += [tags[k] for k in ("eks:eks-cluster-name", "karpenter.sh/discovery") if k in tags]
     return cluster in named if named else otherwise
+
+
+def _marked(name: str, tags: dict[str, str], cluster: str | None) -> bool:
+    """Queues and rules carry no cluster's tag: one that has its name, or a tag that has it, is taken for the cluster's."""
+    named = cluster is None or cluster in name or any(cluster in value for value in tags.values())
+    return named and _ours(tags, None, False)
 
 
 def _named(name: str, path: str, cluster: str | None) -> bool:

@@ -149,6 +149,15 @@ impl Sandbox {
         Ok(leftovers(&self.emulator("GET", "leftovers", None).await?))
     }
 
+    /// The same of one cluster alone.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] with the emulator's answer.
+    pub async fn leftovers_of(&self, cluster: &str) -> Result<Vec<String>> {
+        let path = format!("leftovers?cluster={cluster}");
+        Ok(leftovers(&self.emulator("GET", &path, None).await?))
+    }
+
     /// The environment for programs that use the sandbox: `KUBECONFIG`, `AWS_*`, `JOINER_SANDBOX`.
     pub fn environment(&self) -> BTreeMap<String, String> {
         environment(&self.layout, &self.record)

@@ -119,6 +119,11 @@ pub(super) const ROWS: &[Row] = &[
         Refused("spec.amiSelectorTerms[0]"),
     ),
     (
+        "no image's id",
+        &[(AMI, r#"[{"id": "ami-xyz"}]"#), ("/spec/amiFamily", "\"AL2023\"")],
+        Unusable("spec.amiSelectorTerms[0].id"),
+    ),
+    (
         "tags",
         &[
             (AMI, r#"[{"tags": {"a": "*"}}]"#),
@@ -559,6 +564,176 @@ pub(super) const ROWS: &[Row] = &[
         )],
         Unusable("spec.blockDeviceMappings[1].deviceName"),
     ),
+    (
+        "throughput beyond gp3",
+        &[(
+            DISKS,
+            r#"[{"deviceName": "a", "ebs": {"volumeSize": "1Ti", "volumeType": "gp3", "iops": 80000, "throughput": 2001}}]"#,
+        )],
+        Unusable("spec.blockDeviceMappings[0].ebs.throughput"),
+    ),
+    (
+        "the most of gp3",
+        &[(
+            DISKS,
+            r#"[{"deviceName": "a", "ebs": {"volumeSize": "1Ti", "volumeType": "gp3", "iops": 80000, "throughput": 2000}}]"#,
+        )],
+        Valid,
+    ),
+    (
+        "throughput beyond the IOPS",
+        &[(
+            DISKS,
+            r#"[{"deviceName": "a", "ebs": {"volumeSize": "1Ti", "volumeType": "gp3", "iops": 4000, "throughput": 1001}}]"#,
+        )],
+        Unusable("spec.blockDeviceMappings[0].ebs.throughput"),
+    ),
+    (
+        "throughput beyond the IOPS that come without asking",
+        &[(
+            DISKS,
+            r#"[{"deviceName": "a", "ebs": {"volumeSize": "1Ti", "volumeType": "gp3", "throughput": 751}}]"#,
+        )],
+        Unusable("spec.blockDeviceMappings[0].ebs.throughput"),
+    ),
+    (
+        "the most throughput without IOPS",
+        &[(
+            DISKS,
+            r#"[{"deviceName": "a", "ebs": {"volumeSize": "1Ti", "volumeType": "gp3", "throughput": 750}}]"#,
+        )],
+        Valid,
+    ),
+    (
+        "IOPS beyond gp3",
+        &[(
+            DISKS,
+            r#"[{"deviceName": "a", "ebs": {"volumeSize": "1Ti", "volumeType": "gp3", "iops": 80001}}]"#,
+        )],
+        Unusable("spec.blockDeviceMappings[0].ebs.iops"),
+    ),
+    (
+        "IOPS beyond the size of gp3",
+        &[(
+            DISKS,
+            r#"[{"deviceName": "a", "ebs": {"volumeSize": "10Gi", "volumeType": "gp3", "iops": 5001}}]"#,
+        )],
+        Unusable("spec.blockDeviceMappings[0].ebs.iops"),
+    ),
+    (
+        "IOPS of a tiny gp3",
+        &[(
+            DISKS,
+            r#"[{"deviceName": "a", "ebs": {"volumeSize": "1Gi", "volumeType": "gp3", "iops": 3000}}]"#,
+        )],
+        Valid,
+    ),
+    (
+        "IOPS beyond io1",
+        &[(
+            DISKS,
+            r#"[{"deviceName": "a", "ebs": {"volumeSize": "16Ti", "volumeType": "io1", "iops": 64001}}]"#,
+        )],
+        Unusable("spec.blockDeviceMappings[0].ebs.iops"),
+    ),
+    (
+        "IOPS beyond the size of io1",
+        &[(
+            DISKS,
+            r#"[{"deviceName": "a", "ebs": {"volumeSize": "10Gi", "volumeType": "io1", "iops": 501}}]"#,
+        )],
+        Unusable("spec.blockDeviceMappings[0].ebs.iops"),
+    ),
+    (
+        "IOPS beyond io2",
+        &[(
+            DISKS,
+            r#"[{"deviceName": "a", "ebs": {"volumeSize": "16Ti", "volumeType": "io2", "iops": 256001}}]"#,
+        )],
+        Unusable("spec.blockDeviceMappings[0].ebs.iops"),
+    ),
+    (
+        "IOPS beyond the size of io2",
+        &[(
+            DISKS,
+            r#"[{"deviceName": "a", "ebs": {"volumeSize": "10Gi", "volumeType": "io2", "iops": 10001}}]"#,
+        )],
+        Unusable("spec.blockDeviceMappings[0].ebs.iops"),
+    ),
+    (
+        "IOPS of a snapshot's size",
+        &[(
+            DISKS,
+            r#"[{"deviceName": "a", "ebs": {"snapshotID": "snap-1", "volumeType": "io2", "iops": 100000}}]"#,
+        )],
+        Valid,
+    ),
+    (
+        "a small st1",
+        &[(
+            DISKS,
+            r#"[{"deviceName": "a", "ebs": {"volumeSize": "124Gi", "volumeType": "st1"}}]"#,
+        )],
+        Unusable("spec.blockDeviceMappings[0].ebs.volumeSize"),
+    ),
+    (
+        "a small sc1",
+        &[(
+            DISKS,
+            r#"[{"deviceName": "a", "ebs": {"volumeSize": "124Gi", "volumeType": "sc1"}}]"#,
+        )],
+        Unusable("spec.blockDeviceMappings[0].ebs.volumeSize"),
+    ),
+    (
+        "the smallest st1",
+        &[(
+            DISKS,
+            r#"[{"deviceName": "a", "ebs": {"volumeSize": "125Gi", "volumeType": "st1"}}]"#,
+        )],
+        Valid,
+    ),
+    (
+        "a large gp2",
+        &[(
+            DISKS,
+            r#"[{"deviceName": "a", "ebs": {"volumeSize": "16385Gi", "volumeType": "gp2"}}]"#,
+        )],
+        Unusable("spec.blockDeviceMappings[0].ebs.volumeSize"),
+    ),
+    (
+        "a key without encryption",
+        &[(
+            DISKS,
+            r#"[{"deviceName": "a", "ebs": {"volumeSize": "2Gi", "kmsKeyID": "alias/x"}}]"#,
+        )],
+        Unusable("spec.blockDeviceMappings[0].ebs.kmsKeyID"),
+    ),
+    (
+        "a key and no encryption",
+        &[(
+            DISKS,
+            r#"[{"deviceName": "a", "ebs": {"volumeSize": "2Gi", "kmsKeyID": "alias/x", "encrypted": false}}]"#,
+        )],
+        Unusable("spec.blockDeviceMappings[0].ebs.kmsKeyID"),
+    ),
+    (
+        "no snapshot's id",
+        &[(
+            DISKS,
+            r#"[{"deviceName": "a", "ebs": {"snapshotID": "snapshot-1"}}]"#,
+        )],
+        Unusable("spec.blockDeviceMappings[0].ebs.snapshotID"),
+    ),
+    (
+        "a disk without a device",
+        &[(DISKS, r#"[{"ebs": {"volumeSize": "2Gi"}}]"#)],
+        Unusable("spec.blockDeviceMappings[0]"),
+    ),
+    (
+        "a disk with an empty device",
+        &[(DISKS, r#"[{"deviceName": "", "ebs": {"volumeSize": "2Gi"}}]"#)],
+        Unusable("spec.blockDeviceMappings[0].deviceName"),
+    ),
     // network
     (
         "no primary interface",
@@ -700,7 +875,32 @@ pub(super) const ROWS: &[Row] = &[
         &[("/spec/tags", r#"{"karpenter.k8s.aws/ec2nodeclass": "x"}"#)],
         Refused("spec.tags"),
     ),
+    (
+        "a tag of AWS' own",
+        &[("/spec/tags", r#"{"aws:x": "1"}"#)],
+        Unusable("spec.tags[\"aws:x\"]"),
+    ),
     // kubelet
+    (
+        "an unnamed setting, a text for a number",
+        &[(KUBELET, r#"{"registryPullQPS": "ten"}"#)],
+        Unusable("spec.kubelet.registryPullQPS"),
+    ),
+    (
+        "an unnamed setting, a number for a duration",
+        &[(KUBELET, r#"{"syncFrequency": 60}"#)],
+        Unusable("spec.kubelet.syncFrequency"),
+    ),
+    (
+        "an unnamed setting, a duration in milliseconds",
+        &[(KUBELET, r#"{"cpuCFSQuotaPeriod": "50ms"}"#)],
+        Valid,
+    ),
+    (
+        "an unnamed setting, a text for a switch",
+        &[(KUBELET, r#"{"serializeImagePulls": "false"}"#)],
+        Unusable("spec.kubelet.serializeImagePulls"),
+    ),
     (
         "an unnamed setting",
         &[(KUBELET, r#"{"maxOpenFiles": 1000, "featureGates": {"A": true}}"#)],

@@ -28,6 +28,11 @@ pub(super) const ROWS: &[Row] = &[
         ],
         Valid,
     ),
+    (
+        "less than nothing",
+        &[("/spec/capacity", r#"{"example.com/x": "-4"}"#)],
+        Unusable("spec.capacity[\"example.com/x\"]"),
+    ),
     ("price", &[("/spec/price", "\"0.25\"")], Valid),
     ("whole price", &[("/spec/price", "\"3\"")], Valid),
     (

@@ -693,6 +693,26 @@ pub(super) const ROWS: &[Row] = &[
     ),
     // header
     (
+        "annotation of the template with a space",
+        &[("/spec/template/metadata/annotations", r#"{"a b": "x"}"#)],
+        Unusable("spec.template.metadata.annotations[\"a b\"]"),
+    ),
+    (
+        "annotation with a space",
+        &[("/metadata/annotations", r#"{"a b": "x"}"#)],
+        Refused("metadata.annotations[\"a b\"]"),
+    ),
+    (
+        "annotation in capitals",
+        &[("/metadata/annotations", r#"{"Example.com/A": "x y"}"#)],
+        Valid,
+    ),
+    (
+        "label with a value that is none",
+        &[("/metadata/labels", r#"{"a": "not valid!"}"#)],
+        Refused("metadata.labels.a"),
+    ),
+    (
         "a long name",
         &[(
             "/metadata/name",

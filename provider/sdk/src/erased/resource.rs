@@ -56,6 +56,7 @@ pub(crate) trait AnyResource<D>: Send + Sync {
     async fn delete(&self, ctx: &Context<D>, state: RawState) -> Result<(), Diagnostics>;
     async fn import(&self, ctx: &Context<D>, by: ImportBy<Value>) -> Result<Vec<RawState>, Diagnostics>;
     async fn upgrade(&self, version: i64, state: serde_json::Value) -> Result<Value, Diagnostics>;
+    fn complete(&self, ctx: &Context<D>, stored: Value) -> Result<Value, Diagnostics>;
     async fn move_state(&self, request: MoveRequest) -> Result<Option<RawState>, Diagnostics>;
 }
 
@@ -222,6 +223,17 @@ impl<R: Resource> AnyResource<R::Data> for Erased<R> {
 
     async fn upgrade(&self, version: i64, state: serde_json::Value) -> Result<Value, Diagnostics> {
         Ok(self.resource.upgrade(version, state).await?.to_value())
+    }
+
+    fn complete(&self, ctx: &Context<R::Data>, mut stored: Value) -> Result<Value, Diagnostics> {
+        let model: R::Model = typed(&stored)?;
+        let before = model.to_value();
+        patch(
+            &before,
+            &self.resource.complete(ctx, model).to_value(),
+            &mut stored,
+        );
+        Ok(stored)
     }
 
     async fn move_state(&self, request: MoveRequest) -> Result<Option<RawState>, Diagnostics> {

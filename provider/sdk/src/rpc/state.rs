@@ -17,7 +17,8 @@ pub(super) async fn upgrade<P: Provider>(
     let resource = service.resource(&request.type_name)?;
     let schema = resource.schema();
     let mut state = if request.version == schema.version {
-        decode_stored(request.raw_state.as_ref(), schema)?
+        let stored = decode_stored(request.raw_state.as_ref(), schema)?;
+        resource.complete(&service.context(None), stored)?
     } else {
         resource
             .upgrade(request.version, parse_stored(request.raw_state.as_ref())?)

@@ -148,7 +148,8 @@ impl<P: Provider> Session<P> {
         }
         let mut warnings = Diagnostics::new();
         if planned.action == Action::Replace {
-            warnings.append(self.destroy().await?);
+            // What was planned is carried out: nothing is looked at again in between.
+            warnings.append(self.delete().await?);
         }
         let again = self.plan_value(&config).await?;
         const INCONSISTENT: &str = "Provider produced inconsistent final plan";
@@ -178,9 +179,14 @@ impl<P: Provider> Session<P> {
     /// What the provider says, or a rule that one of its answers breaks.
     pub async fn destroy(&mut self) -> Result<Diagnostics, Failure> {
         let mut warnings = self.refresh().await?;
-        if self.state.is_null() {
-            return Ok(warnings);
+        if !self.state.is_null() {
+            warnings.append(self.delete().await?);
         }
+        Ok(warnings)
+    }
+
+    async fn delete(&mut self) -> Result<Diagnostics, Failure> {
+        let mut warnings = Diagnostics::new();
         let response = self.call_plan(&self.state, &Value::Null, &Value::Null).await?;
         warnings.append(outcome(&response.diagnostics)?);
         if !self

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value as Json, json};
-use tfplugin::testing::{Action, Core, Failure, UNKNOWN};
+use tfplugin::testing::{Action, Core, Failure, Stored, UNKNOWN};
 use tfplugin::{
     ApplyRequest, AttributePath, Configured, Context, Diagnostic, Diagnostics, Field, ImportBy, Model,
     NoIdentity, Offers, Plan, PlanRequest, Provider, Resource, State, async_trait,
@@ -181,6 +181,14 @@ impl Resource for ThingResource {
         Ok(())
     }
 
+    /// The first release knew one policy, and did not store it.
+    fn complete(&self, ctx: &Context<Arc<World>>, mut stored: Thing) -> Thing {
+        if stored.policy.is_null() && matches!(ctx.provider(), Configured::Ready(_)) {
+            stored.policy = "Keep".into();
+        }
+        stored
+    }
+
     async fn import(
         &self,
         _: &Context<Arc<World>>,
@@ -204,6 +212,18 @@ async fn core() -> (Core<Things>, Arc<World>) {
     let core = Core::new(Things(Arc::clone(&world))).await.unwrap();
     core.configure(json!({})).await.unwrap();
     (core, world)
+}
+
+#[tokio::test]
+async fn what_an_earlier_release_did_not_store_is_completed() {
+    let (core, world) = core().await;
+    world.lock().unwrap().insert("a".to_owned(), 1);
+    let mut old = core.resource("test_thing").unwrap();
+    let stored = json!({ "name": "a", "copies": 3 });
+    old.restore(0, Stored::Json(stored)).await.unwrap();
+    assert_eq!(old.model::<Thing>().unwrap().policy, "Keep".into());
+    let planned = old.plan(json!({ "name": "a" })).await.unwrap();
+    assert_eq!(planned.action, Action::NoOp);
 }
 
 fn full() -> Json {

@@ -147,3 +147,26 @@ async fn an_import_reads_them() {
     assert_eq!(action(&mut by_identity, json!({})).await, Action::NoOp);
     assert!(session(&core).import("other").await.is_err());
 }
+
+#[tokio::test]
+async fn definitions_that_a_release_brought_need_no_change_after_an_import() {
+    let api = MockApi::new("c");
+    let core = core(&api).await;
+    for definition in super::definitions::wanted() {
+        let mut brought = definition.clone();
+        brought["metadata"]["annotations"] = json!({});
+        let name = brought["metadata"]["name"].as_str().expect("a name").to_owned();
+        api.put(
+            &format!("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{name}"),
+            brought,
+        );
+    }
+    let mut imported = session(&core);
+    imported.import("crds").await.expect("imported");
+    assert_eq!(imported.model::<Crds>().expect("a model").version, OURS.into());
+    assert_eq!(action(&mut imported, json!({})).await, Action::NoOp);
+    // One that says something else is none of ours.
+    let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/nodepools.karpenter.sh";
+    api.change(path, |pools| pools["spec"]["scope"] = json!("Namespaced"));
+    assert_eq!(action(&mut imported, json!({})).await, Action::Update);
+}

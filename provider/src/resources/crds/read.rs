@@ -39,8 +39,11 @@ pub(super) async fn read(
             continue;
         };
         found += 1;
-        versions.insert(version_of(&live).unwrap_or_default().to_owned());
-        if is_as_wanted(&live, &definition) {
+        let is_right = is_as_wanted(&live, &definition);
+        // Those of a release, or of another program, carry no version: they are ours when they say what ours do.
+        let unsaid = if is_right { OURS } else { "" };
+        versions.insert(version_of(&live).unwrap_or(unsaid).to_owned());
+        if is_right {
             right.insert(name.to_owned());
         }
     }

@@ -28,7 +28,7 @@ pub(crate) struct BlockDevice {
     /// The snapshot that it is made from.
     #[tf(json = "snapshotID")]
     pub snapshot_id: Field<String>,
-    /// MiB per second, 125 to 1000, for `gp3`.
+    /// MiB per second, 125 to 2000, for `gp3`.
     pub throughput: Field<i64>,
     /// MiB per second at which a snapshot's blocks are loaded, 100 to 300; goes with `snapshot_id`.
     pub volume_initialization_rate: Field<i64>,

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value as Json};
 use std::collections::BTreeMap;
-use tfplugin::json::from_json;
-use tfplugin::{Field, Model, Value};
+use tfplugin::json::{attribute_names, from_json, to_json};
+use tfplugin::{AttributePath, Diagnostic, Diagnostics, Field, Model, Value};
 
 /// Settings of the nodes' kubelet.
 #[derive(Clone, Debug, Default, PartialEq, Model)]
@@ -66,6 +66,32 @@ pub(super) fn from_spec(mut spec: Json) -> Json {
         }
     }
     spec
+}
+
+/// The settings under `other` that have an attribute of their own, which is set as well.
+pub(super) fn said_twice(kubelet: &Kubelet) -> Result<Diagnostics, Diagnostics> {
+    let whole = to_json(kubelet)?;
+    let names = attribute_names::<Kubelet>();
+    let other = whole.value["other"].as_object().into_iter().flatten();
+    let typed = |key: &str| {
+        !whole.value[key].is_null()
+            || whole
+                .unknown
+                .iter()
+                .any(|steps| steps.first() == Some(&key.into()))
+    };
+    let twice = other.filter(|(key, _)| is_typed(key) && typed(key));
+    Ok(twice
+        .map(|(key, _)| {
+            let name = &names[key];
+            let path = AttributePath::from("kubelet").attribute(name.as_str());
+            Diagnostic::error(
+                "Two values for one setting",
+                format!("{path}: the kubelet's {key} is set here and under kubelet.other. Keep this one, and remove {key} from other."),
+            )
+            .at(path)
+        })
+        .collect())
 }
 
 /// Whether a setting has an attribute of its own.

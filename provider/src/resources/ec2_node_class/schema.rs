@@ -7,11 +7,11 @@ use super::selectors::{
 };
 use crate::cluster::Kind;
 use crate::forecast::{Outlook, Subject};
-use crate::objects::{Common, Custom};
+use crate::objects::{Common, Custom, with_meaning};
 use joiner_api::{labels, rules};
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
-use tfplugin::{Field, Model};
+use tfplugin::{Field, Model, Schema};
 
 /// An EC2NodeClass (`karpenter.k8s.aws/v1`): how the controller starts instances in the AWS account.
 ///
@@ -122,6 +122,22 @@ pub(crate) struct ConnectionTracking {
 pub(crate) struct CpuOptions {
     /// Whether instances can run virtual machines: `enabled` or `disabled`. Enabled, only types that can are used.
     pub nested_virtualization: Field<String>,
+}
+
+/// The schema with what a change of the name means for nodes.
+pub(super) fn told(schema: Schema) -> Schema {
+    let mut schema = with_meaning(schema);
+    let names = schema
+        .attributes
+        .iter_mut()
+        .filter(|attribute| attribute.name == "name");
+    names.for_each(|name| {
+        name.description.push_str(
+            " With nodes of the class that takes `lifecycle { create_before_destroy = true }` here and node pools that refer to this \
+             attribute: the old class is destroyed first otherwise, and waits for nodes that leave it only when their pool has changed.",
+        );
+    });
+    schema
 }
 
 impl Custom for Ec2NodeClass {

@@ -10,7 +10,7 @@ use serde_json::Value as Json;
 use tfplugin::{Field, Value};
 
 /// Stands for what is unknown; no text of a configuration has such characters.
-const UNKNOWN: &str = "\u{0}unknown\u{0}";
+pub(super) const UNKNOWN: &str = "\u{0}unknown\u{0}";
 
 /// The release as it is compared with the controller's roles; `None` for another chart, or while the account is not known.
 pub(super) fn party(release: &HelmRelease) -> Option<Party> {
@@ -67,7 +67,7 @@ fn text<'a>(values: &'a Json, path: &[&str]) -> Option<Option<&'a str>> {
 }
 
 /// The value at a place; `None` while it, or what it is in, is unknown.
-fn at<'a>(values: &'a Json, path: &[&str]) -> Option<&'a Json> {
+pub(super) fn at<'a>(values: &'a Json, path: &[&str]) -> Option<&'a Json> {
     let mut found = values;
     for step in path {
         found = &found[*step];
@@ -79,7 +79,7 @@ fn at<'a>(values: &'a Json, path: &[&str]) -> Option<&'a Json> {
 }
 
 /// The release with marks where a value is unknown or secret, so that all others can be merged.
-fn with_marks(release: &HelmRelease) -> HelmRelease {
+pub(super) fn with_marks(release: &HelmRelease) -> HelmRelease {
     let mut marked = release.clone();
     if let Some(values) = marked.values.known_mut() {
         *values = mark(values);

@@ -40,6 +40,7 @@ pub(super) async fn import(
         id: Field::Known(format!("{namespace}/{name}")),
         name: name.into(),
         namespace: namespace.into(),
+        set_sensitive: Field::Known(Vec::new()),
         create_namespace: Field::Known(false),
         install_crds: Field::Known(true),
         wait: Field::Known(true),

@@ -399,7 +399,19 @@ async fn an_import_takes_values_and_is_then_planned_without_change() {
     let mut by_identity = world.session();
     let identity = json!({ "namespace": "n", "name": "r" });
     by_identity.import_by_identity(identity).await.expect("imported");
-    assert_eq!(action(&mut by_identity, plain).await, Action::NoOp);
+    assert_eq!(action(&mut by_identity, plain.clone()).await, Action::NoOp);
+    // As a core generates it for an import.
+    let mut generated = plain.clone();
+    generated["set_sensitive"] = json!([]);
+    assert_eq!(action(&mut by_identity, generated).await, Action::NoOp);
+    // What is dropped goes, and is no default of ours.
+    let mut secret = plain.clone();
+    secret["set_sensitive"] = json!([{ "name": "a", "value": "b" }]);
+    by_identity.apply(secret).await.expect("applied");
+    assert_eq!(world.helm.values()["a"], "b");
+    assert_eq!(action(&mut by_identity, plain.clone()).await, Action::Update);
+    by_identity.apply(plain).await.expect("applied");
+    assert_eq!(world.helm.values()["a"], Json::Null);
     for (id, text) in [
         ("r", "NAMESPACE/NAME"),
         ("n/", "NAMESPACE/NAME"),

@@ -10,7 +10,9 @@ mod life;
 mod moved;
 mod plan;
 mod read;
+mod refusal;
 mod schema;
+mod settings;
 mod steps;
 mod trial;
 mod uninstall;
@@ -24,4 +26,4 @@ use std::convert::identity as unchanged;
 /// The resource `joiner_helm_release`.
 pub(crate) struct HelmReleaseResource;
 
-by_files!(HelmReleaseResource is "joiner_helm_release": HelmRelease, ReleaseIdentity, schema unchanged, moved moved::moved);
+by_files!(HelmReleaseResource is "joiner_helm_release": HelmRelease, ReleaseIdentity, schema unchanged, moved moved::moved, count validate::count);

@@ -4,7 +4,7 @@
 use super::identity::ReleaseIdentity;
 use super::schema::HelmRelease;
 use super::validate::source;
-use super::{account, trial};
+use super::{account, settings, trial};
 use crate::cluster::Kind;
 use crate::helm::Storage;
 use crate::provider::{Joiner, Part};
@@ -23,7 +23,14 @@ pub(super) async fn plan(
     request: &PlanRequest<HelmRelease>,
     plan: &mut Plan<HelmRelease, ReleaseIdentity>,
 ) -> Result<(), Diagnostics> {
+    let dropped = settle_secrets(request, &mut plan.planned);
     compare_with_roles(ctx, &request.config, &plan.planned);
+    if let (Configured::Ready(data), Some(environment)) = (
+        ctx.provider(),
+        settings::environment(&plan.planned.with_secrets(&request.config)),
+    ) {
+        data.plans_controller(environment);
+    }
     let digest = digest(&plan.planned);
     let planned = &mut plan.planned;
     if planned.id.is_unknown() {
@@ -41,7 +48,7 @@ pub(super) async fn plan(
     let unfinished = prior.status.as_str() != Some("deployed");
     let other_chart = digest != prior.chart_digest;
     let gone = is_gone(ctx, prior).await?;
-    if !(plan.changed || drifted || unfinished || other_chart || gone) {
+    if !(plan.changed || dropped || drifted || unfinished || other_chart || gone) {
         return Ok(());
     }
     planned.chart_digest = digest;
@@ -61,6 +68,21 @@ pub(super) async fn plan(
         ctx.report(other_chart_name(prior, old, new));
     }
     try_out(ctx, request, planned).await
+}
+
+/// Plans `set_sensitive` where the configuration has none: an empty list of the state stays, since it means the same; anything else goes.
+/// Answers whether something went.
+fn settle_secrets(request: &PlanRequest<HelmRelease>, planned: &mut HelmRelease) -> bool {
+    if !request.config.set_sensitive.is_null() {
+        return false;
+    }
+    let prior = request.prior.as_ref().map(|prior| &prior.set_sensitive);
+    let before = prior.and_then(Field::known);
+    planned.set_sensitive = match before {
+        Some(entries) if entries.is_empty() => Field::Known(Vec::new()),
+        _ => Field::Null,
+    };
+    before.is_some_and(|entries| !entries.is_empty())
 }
 
 /// Compares the release with the controller's roles that were planned before it.

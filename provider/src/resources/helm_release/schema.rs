@@ -36,7 +36,8 @@ pub(crate) struct HelmRelease {
     pub set: Field<Vec<SetEntry>>,
     /// Single values that are kept out of what a plan shows, merged after `set`. They are in the state; see `set_wo` for values that
     /// must not be.
-    #[tf(sensitive)]
+    // Computed, so that an empty list and none are the same: a configuration that a core generates for an import has an empty one.
+    #[tf(optional, computed, sensitive)]
     pub set_sensitive: Field<Vec<SetEntry>>,
     /// Single values that are in no plan and no state, merged last of all. A new value alone is no change: give a new
     /// `set_wo_version` with it.

@@ -2,13 +2,14 @@
 //! refuses is told in the plan, and not in the middle of the apply. A chart in a registry waits for the apply: a plan pulls nothing.
 
 use super::documents::merged;
+use super::refusal::{Refusal, refusals};
 use super::schema::HelmRelease;
 use super::validate::source;
 use crate::helm::{ChartSource, Helm, HelmError, Template, Workspace};
 use crate::provider::Joiner;
 use serde_json::Value as Json;
 use std::time::Duration;
-use tfplugin::{CancellationToken, Configured, Context, Diagnostic, Diagnostics};
+use tfplugin::{AttributePath, CancellationToken, Configured, Context, Diagnostic, Diagnostics};
 
 /// How long Helm gets.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -35,7 +36,7 @@ pub(super) async fn check(
     let rendered = render(data, &chart, name, namespace, &values, ctx.cancellation());
     match tokio::time::timeout(PATIENCE, rendered).await {
         Ok(Err(HelmError::Failed { message, .. })) => {
-            let refused = refused(&chart, &message);
+            let refused = refused(&chart, &message, &release);
             if refused.is_error() {
                 return Err(refused.into());
             }
@@ -74,8 +75,15 @@ async fn render(
     helm.run(&template.args()).await.map(drop)
 }
 
-fn refused(chart: &ChartSource, message: &str) -> Diagnostic {
-    let reason = reason(message);
+fn refused(chart: &ChartSource, message: &str, release: &HelmRelease) -> Diagnostic {
+    let refusals = refusals(message, chart.schema().as_ref());
+    let at = attribute(release, &refusals);
+    let reason = if refusals.is_empty() {
+        reason(message)
+    } else {
+        let sentences: Vec<String> = refusals.iter().map(Refusal::sentence).collect();
+        sentences.join("; ")
+    };
     let ChartSource::Path(path) = chart else {
         return Diagnostic::error(
             "The chart does not take these values",
@@ -83,7 +91,7 @@ fn refused(chart: &ChartSource, message: &str) -> Diagnostic {
                 "The controller's chart cannot be rendered with them: {reason}. Set what it asks for in values, or in set."
             ),
         )
-        .at("values");
+        .at(at);
     };
     let path = path.display();
     if chart.asks_the_cluster() {
@@ -94,7 +102,7 @@ fn refused(chart: &ChartSource, message: &str) -> Diagnostic {
                  be. If not, set what it asks for in values, or in set, or correct the chart."
             ),
         )
-        .at("values");
+        .at(at);
     }
     Diagnostic::error(
         "The chart cannot be rendered",
@@ -102,12 +110,29 @@ fn refused(chart: &ChartSource, message: &str) -> Diagnostic {
             "{path} cannot be rendered with these values: {reason}. Set what it asks for in values, or in set, or correct the chart."
         ),
     )
-    .at("values")
+    .at(at)
+}
+
+/// The entry of `set` that gives what is refused, or `values`.
+fn attribute(release: &HelmRelease, refusals: &[Refusal]) -> AttributePath {
+    let entries = release.set.known().into_iter().flatten();
+    let names: Vec<Option<&str>> = entries.map(|entry| entry.name.as_str()).collect();
+    let refused = names.iter().position(|name| {
+        refusals
+            .iter()
+            .any(|refusal| Some(refusal.path.as_str()) == *name)
+    });
+    match refused {
+        Some(index) => AttributePath::from("set").index(index),
+        None => "values".into(),
+    }
 }
 
 /// What the chart itself says, without where in it that is said.
 fn reason(message: &str) -> String {
-    let text = message.trim().trim_end_matches('.');
+    // Helm's advice how to debug a chart is none for who writes values.
+    let text = message.split("\nUse --debug").next().unwrap_or(message);
+    let text = text.trim().trim_end_matches('.');
     let own = text.rsplit_once("error calling fail: ").map(|(_, own)| own);
     let own = own.or_else(|| Some(text.split_once("execution error at (")?.1.split_once("): ")?.1));
     own.unwrap_or(text).to_owned()
@@ -115,13 +140,16 @@ fn reason(message: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::schema::SetEntry;
     use super::*;
+    use tfplugin::Field;
 
     #[test]
     fn the_charts_own_words_are_told() {
         for (message, want) in [
             (
-                "execution error at (joiner/templates/deployment.yaml:70:12): settings.clusterName is empty: set it to the name",
+                "execution error at (joiner/templates/deployment.yaml:70:12): settings.clusterName is empty: set it to the name\nUse --debug flag \
+                 to render out invalid YAML",
                 "settings.clusterName is empty: set it to the name",
             ),
             (
@@ -138,12 +166,38 @@ mod tests {
     }
 
     #[test]
+    fn a_refused_value_is_told_where_it_is_set() {
+        let entry = |name: &str| SetEntry {
+            name: name.into(),
+            ..SetEntry::default()
+        };
+        let release = HelmRelease {
+            set: Field::Known(vec![entry("replicas"), entry("settings.nope")]),
+            ..HelmRelease::default()
+        };
+        let at = |message: &str| {
+            let told: Diagnostics = refused(&ChartSource::Embedded, message, &release).into();
+            (told.paths(), told.to_string())
+        };
+        let (paths, text) = at("- at '/settings': additional properties 'nope' not allowed");
+        assert_eq!(paths, ["set[1]"]);
+        assert!(
+            text.contains("settings.nope: the chart has no such value"),
+            "{text}"
+        );
+        assert_eq!(
+            at("- at '': additional properties 'nope' not allowed").0,
+            ["values"]
+        );
+    }
+
+    #[test]
     fn only_a_chart_that_asks_the_cluster_may_still_be_right() {
         let dir = tempfile::tempdir().expect("a directory");
         std::fs::write(dir.path().join("Chart.yaml"), "name: x\nversion: 1.0.0\n").expect("written");
         let own = ChartSource::Path(dir.path().to_owned());
-        assert!(refused(&ChartSource::Embedded, "x").is_error());
-        let told = refused(&own, "x");
+        assert!(refused(&ChartSource::Embedded, "x", &HelmRelease::default()).is_error());
+        let told = refused(&own, "x", &HelmRelease::default());
         let path = dir.path().display().to_string();
         assert!(told.is_error() && told.detail.contains(&path), "{}", told.detail);
         std::fs::write(
@@ -151,6 +205,6 @@ mod tests {
             "{{ lookup \"v1\" \"Secret\" \"n\" \"s\" }}",
         )
         .expect("written");
-        assert!(!refused(&own, "x").is_error());
+        assert!(!refused(&own, "x", &HelmRelease::default()).is_error());
     }
 }

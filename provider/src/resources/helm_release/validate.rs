@@ -3,21 +3,26 @@
 use super::documents::merged;
 use super::schema::{HelmRelease, SetEntry};
 use crate::helm::{ChartSource, HelmError, check_name};
+use crate::names::is_label;
+use crate::provider::Joiner;
+use std::collections::BTreeMap;
 use std::path::Path;
-use tfplugin::{AttributePath, Diagnostics, Field};
+use tfplugin::{AttributePath, Configured, Context, Diagnostic, Diagnostics, Field};
 
 /// What is wrong, each with its attribute.
 pub(super) fn validate(config: &HelmRelease) -> Result<(), Diagnostics> {
     let mut found = Diagnostics::new();
     check_source(config, &mut found);
     check_set_names(config, &mut found);
-    if found.is_empty()
+    check_repeated(config, &mut found);
+    check_pairs(config, &mut found);
+    if !found.has_errors()
         && let Some(Err(HelmError::Values(problem))) = merged(config)
     {
         found.error_at("values", "The values cannot be used", format!("{problem}."));
     }
     for (attribute, field, most) in [("name", &config.name, 53), ("namespace", &config.namespace, 63)] {
-        if let Some(name) = field.as_str().filter(|name| !is_dns_label(name, most)) {
+        if let Some(name) = field.as_str().filter(|name| !is_label(name, most)) {
             found.error_at(
                 attribute,
                 "Not a name",
@@ -27,7 +32,7 @@ pub(super) fn validate(config: &HelmRelease) -> Result<(), Diagnostics> {
             );
         }
     }
-    found.into_result(())
+    found.told()
 }
 
 fn check_set_names(config: &HelmRelease, found: &mut Diagnostics) {
@@ -52,6 +57,71 @@ fn check_set_names(config: &HelmRelease, found: &mut Diagnostics) {
                 );
             }
         }
+    }
+}
+
+/// A place that is set twice has the later value.
+fn check_repeated(config: &HelmRelease, found: &mut Diagnostics) {
+    for (attribute, list) in [("set", &config.set), ("set_sensitive", &config.set_sensitive)] {
+        let mut first: BTreeMap<&str, usize> = BTreeMap::new();
+        let entries = list.known().into_iter().flatten();
+        for (index, entry) in entries.enumerate() {
+            let Some(name) = entry.name.as_str() else { continue };
+            if let Some(before) = first.insert(name, index) {
+                found.warn_at(
+                    AttributePath::from(attribute).index(index).attribute("name"),
+                    "A value is set twice",
+                    format!("{attribute}[{before}] sets {name:?}, too, and {attribute}[{index}] wins over it. Remove one of them."),
+                );
+            }
+        }
+    }
+}
+
+/// Attributes of which one says nothing without the other.
+fn check_pairs(config: &HelmRelease, found: &mut Diagnostics) {
+    let has_secrets = config.set_wo.known().is_some_and(|entries| !entries.is_empty());
+    if has_secrets && config.set_wo_version.is_null() {
+        found.warn_at(
+            "set_wo",
+            "Nothing tells of a new value",
+            "A value of set_wo is stored nowhere, so a new one is no change that a plan could see. Set set_wo_version, to 1 for a start, and give \
+             it another number with each new value.",
+        );
+    }
+    if config.set_wo.is_null() && config.set_wo_version.is_known() {
+        found.warn_at(
+            "set_wo_version",
+            "A version of nothing",
+            "set_wo_version tells when the values of set_wo are new, and there is no set_wo. Set it, or remove set_wo_version.",
+        );
+    }
+    if config.atomic.known() == Some(&true) && config.wait.known() == Some(&false) {
+        found.warn_at(
+            "atomic",
+            "It does not wait for workloads",
+            "atomic goes back when workloads do not get ready in time, and with wait = false nobody waits for that: it goes back only when Helm \
+             itself fails. Leave wait out, or remove atomic.",
+        );
+    }
+}
+
+/// Warns of a release that this plan has twice: each would change what the other made. Called once for each resource in a plan.
+pub(super) fn count(ctx: &Context<Joiner>, config: &HelmRelease) {
+    let (Configured::Ready(data), Some(name), Some(namespace)) =
+        (ctx.provider(), config.name.as_str(), config.namespace.as_str())
+    else {
+        return;
+    };
+    if data.has_release_twice(&format!("{namespace}/{name}")) {
+        let told = Diagnostic::warning(
+            format!("Release {namespace}/{name} is here twice"),
+            format!(
+                "Another joiner_helm_release of this configuration has the name {name:?} in the namespace {namespace:?}, too: the one would be \
+                 refused, or change what the other made. Give one of them another name, or remove it."
+            ),
+        );
+        ctx.report(told.at("name"));
     }
 }
 
@@ -81,15 +151,6 @@ fn is_chart(path: &Path) -> bool {
     path.is_file() || path.join("Chart.yaml").is_file()
 }
 
-fn is_dns_label(name: &str, most: usize) -> bool {
-    let inner = |char: char| char.is_ascii_lowercase() || char.is_ascii_digit() || char == '-';
-    !name.is_empty()
-        && name.len() <= most
-        && name.chars().all(inner)
-        && !name.starts_with('-')
-        && !name.ends_with('-')
-}
-
 /// The chart's source; `None` while it is unknown. [`validate`] has told what is wrong with it.
 pub(super) fn source(release: &HelmRelease) -> Option<Result<ChartSource, HelmError>> {
     let text = |field: &Field<String>| field.decided().map(|value| value.cloned());
@@ -99,9 +160,12 @@ pub(super) fn source(release: &HelmRelease) -> Option<Result<ChartSource, HelmEr
 
 #[cfg(test)]
 mod tests {
+    use super::super::schema::SecretEntry;
     use super::*;
+    use crate::provider::JoinerProvider;
     use serde_json::json;
     use tfplugin::json::dynamic_from_json;
+    use tfplugin::testing::Core;
 
     #[test]
     fn wrong_attributes_are_named() {
@@ -176,6 +240,58 @@ mod tests {
             assert_eq!(found.paths(), [path], "{found}");
         }
         assert!(validate(&fine()).is_ok());
+        let entry = |name: &str| SetEntry {
+            name: name.into(),
+            value: "1".into(),
+            r#type: "auto".into(),
+        };
+        let secret = SecretEntry {
+            name: "a".into(),
+            value: "b".into(),
+            ..SecretEntry::default()
+        };
+        for (config, path) in [
+            (
+                HelmRelease {
+                    set: Field::Known(vec![entry("replicas"), entry("a"), entry("replicas")]),
+                    ..fine()
+                },
+                "set[2].name",
+            ),
+            (
+                HelmRelease {
+                    set_wo: Field::Known(vec![secret.clone()]),
+                    ..fine()
+                },
+                "set_wo",
+            ),
+            (
+                HelmRelease {
+                    set_wo_version: Field::Known(1),
+                    ..fine()
+                },
+                "set_wo_version",
+            ),
+            (
+                HelmRelease {
+                    atomic: Field::Known(true),
+                    wait: Field::Known(false),
+                    ..fine()
+                },
+                "atomic",
+            ),
+        ] {
+            let found = validate(&config).expect_err(path);
+            assert!(!found.has_errors(), "{found}");
+            assert_eq!(found.paths(), [path], "{found}");
+        }
+        let paired = HelmRelease {
+            set_wo: Field::Known(vec![secret]),
+            set_wo_version: Field::Known(1),
+            atomic: Field::Known(true),
+            ..fine()
+        };
+        assert!(validate(&paired).is_ok());
         let unknown = HelmRelease {
             chart: Field::Unknown,
             version: "1".into(),
@@ -184,5 +300,26 @@ mod tests {
             ..fine()
         };
         assert!(validate(&unknown).is_ok());
+    }
+
+    #[tokio::test]
+    async fn a_release_that_is_there_twice_is_told() {
+        let core = Core::new(JoinerProvider::new())
+            .await
+            .expect("the schemas are valid");
+        let told = async |name: &str| {
+            let session = core.resource("joiner_helm_release").expect("the type exists");
+            let config = json!({ "name": name, "namespace": "kube-system" });
+            session.validate(config).await.expect("valid").paths()
+        };
+        assert!(
+            told("a").await.is_empty() && told("a").await.is_empty(),
+            "a mere validation has no plan"
+        );
+        core.configure(json!({})).await.expect("configured");
+        assert!(told("a").await.is_empty() && told("b").await.is_empty());
+        assert_eq!(told("a").await, ["name"]);
+        core.configure(json!({})).await.expect("configured");
+        assert!(told("a").await.is_empty(), "another plan");
     }
 }

@@ -1,13 +1,14 @@
 //! Creating, changing and deleting queue and rules.
 
 use super::OWNER_TAG;
-use super::documents::{owner, policy, tags, wanted};
+use super::documents::{owner, owner_tag, policy, tags, wanted};
 use super::identity::QueueIdentity;
 use super::rules;
 use super::schema::InterruptionQueue;
 use crate::cluster::{Pace, Waiting};
 use crate::provider::Joiner;
 use crate::report;
+use crate::roles::tags_all;
 use joiner_aws::queues::{self, Queue};
 use joiner_aws::tags::Tags;
 use joiner_aws::{Aws, Error};
@@ -28,7 +29,7 @@ pub(super) async fn create(
 ) -> Result<State<InterruptionQueue, QueueIdentity>, Diagnostics> {
     let data = ctx.ready()?;
     let aws = data.aws()?;
-    let mut model = request.planned;
+    let mut model = finish(&data, request.planned);
     model.id = model.name.clone();
     if !model.rule_name_prefix.is_known() {
         model.rule_name_prefix = model.name.clone();
@@ -57,6 +58,14 @@ pub(super) async fn create(
         model,
         private: request.private,
     })
+}
+
+/// The planned queue with its tags, where the provider's were not known at plan.
+fn finish(data: &Joiner, mut model: InterruptionQueue) -> InterruptionQueue {
+    if model.tags_all.is_unknown() {
+        model.tags_all = tags_all(&data.default_tags, &model.tags, owner_tag(&model));
+    }
+    model
 }
 
 /// Our own queue, left by a run that was killed; anyone else's is an error.
@@ -139,7 +148,7 @@ pub(super) async fn update(
 ) -> Result<State<InterruptionQueue, QueueIdentity>, Diagnostics> {
     let data = ctx.ready()?;
     let aws = data.aws()?;
-    let model = request.planned;
+    let model = finish(&data, request.planned);
     change(aws, &prior.model, &model).await.map_err(|error| {
         report::aws(
             "The queue was not wholly changed; the next plan shows what is left to do",

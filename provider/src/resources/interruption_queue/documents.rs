@@ -2,6 +2,7 @@
 
 use super::OWNER_TAG;
 use super::schema::InterruptionQueue;
+use crate::roles::OwnerTag;
 use joiner_aws::interruption::{EVENTS, queue_policy};
 use joiner_aws::queues::{Encryption, Wanted};
 use joiner_aws::tags::Tags;
@@ -38,12 +39,15 @@ pub(super) fn policy(arn: &str) -> Result<String, String> {
 
 /// The tags of queue and rules.
 pub(super) fn tags(queue: &InterruptionQueue) -> Tags {
-    let mut tags: Tags = queue.tags.known().cloned().unwrap_or_default();
-    tags.insert(OWNER_TAG.to_owned(), owner(queue));
-    tags
+    queue.tags_all.known().cloned().unwrap_or_default()
 }
 
-/// The value of the tag that tells our queues and rules from others.
+/// The tag that tells our queues and rules from others.
+pub(super) fn owner_tag(queue: &InterruptionQueue) -> OwnerTag {
+    (OWNER_TAG, queue.name.clone())
+}
+
+/// The value of that tag.
 pub(super) fn owner(queue: &InterruptionQueue) -> String {
     queue.name.as_str().unwrap_or_default().to_owned()
 }

@@ -33,11 +33,13 @@ pub(super) async fn import(
         ));
     };
     let prefix = find_prefix(aws, &queue.arn).await.map_err(failed)?;
+    let (tags, tags_all) = imported_tags(&aws.settings().default_tags, &queue.tags, OWNER_TAG);
     let model = InterruptionQueue {
         id: Field::Known(name.clone()),
         name: Field::Known(name.clone()),
         arn: Field::Known(queue.arn),
-        tags: imported_tags(&aws.settings().default_tags, &queue.tags, OWNER_TAG),
+        tags,
+        tags_all,
         rule_name_prefix: Field::Known(prefix.unwrap_or(name)),
         ..InterruptionQueue::default()
     };

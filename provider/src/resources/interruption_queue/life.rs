@@ -257,7 +257,7 @@ async fn what_is_unknown_waits_for_the_apply() {
         .expect("planned");
     queue.apply_plan(planned, config(|_| {})).await.expect("created");
     world.account.calls();
-    world.configure(json!(UNKNOWN)).await;
+    world.configure(Account::settings(UNKNOWN)).await;
     assert_eq!(action(&mut queue, config(|_| {})).await, Action::NoOp);
     assert!(world.account.calls().is_empty());
 }

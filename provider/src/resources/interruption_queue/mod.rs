@@ -23,4 +23,4 @@ const OWNER_TAG: &str = "joiner.dev/interruption-queue";
 /// The resource `joiner_interruption_queue`.
 pub(crate) struct InterruptionQueueResource;
 
-by_files!(InterruptionQueueResource is "joiner_interruption_queue": InterruptionQueue, QueueIdentity, schema unchanged);
+by_files!(InterruptionQueueResource is "joiner_interruption_queue": InterruptionQueue, QueueIdentity, schema unchanged, stored read::stored);

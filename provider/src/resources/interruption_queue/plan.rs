@@ -1,15 +1,15 @@
 //! Planning: what the queue and its rules shall be is known before they are, but for the account in the policy.
 
-use super::documents::{encryption_word, policy, rule_names, wanted};
+use super::documents::{encryption_word, owner_tag, policy, rule_names, wanted};
 use super::identity::QueueIdentity;
 use super::schema::InterruptionQueue;
 use crate::provider::Joiner;
-use crate::roles::keep_words;
+use crate::roles::{keep_words, planned_tags};
 use tfplugin::{Context, Diagnostics, Field, Plan, PlanRequest};
 
 /// Completes the plan.
 pub(super) async fn plan(
-    _: &Context<Joiner>,
+    ctx: &Context<Joiner>,
     request: &PlanRequest<InterruptionQueue>,
     plan: &mut Plan<InterruptionQueue, QueueIdentity>,
 ) -> Result<(), Diagnostics> {
@@ -21,6 +21,7 @@ pub(super) async fn plan(
     if request.config.rule_name_prefix.is_null() {
         planned.rule_name_prefix = planned.name.clone();
     }
+    planned.tags_all = planned_tags(ctx, &planned.tags, owner_tag(planned));
     planned.rules = rule_names(&planned.rule_name_prefix);
     planned.encryption = match planned.kms_key_id {
         Field::Unknown => Field::Unknown,

@@ -1,16 +1,23 @@
 //! Reading queue and rules, by meaning.
 
-use super::documents::encryption_word;
+use super::documents::{encryption_word, owner_tag};
 use super::identity::QueueIdentity;
 use super::rules;
 use super::schema::InterruptionQueue;
 use crate::provider::Joiner;
 use crate::report;
-use crate::roles::keep_words;
+use crate::roles::{keep_words, still_there, stored_tags};
 use joiner_aws::Error;
 use joiner_aws::queues::{self, Encryption, Queue};
 use std::collections::BTreeSet;
 use tfplugin::{Context, Diagnostics, Field, State};
+
+/// A stored queue; the first releases stored no `tags_all`.
+pub(super) fn stored(ctx: &Context<Joiner>, mut model: InterruptionQueue) -> InterruptionQueue {
+    let owner = owner_tag(&model);
+    model.tags_all = stored_tags(ctx, model.tags_all, &model.tags, owner);
+    model
+}
 
 /// The state of the queue now; `None` when it is gone. While AWS is unknown the state stays as it is.
 pub(super) async fn read(
@@ -50,11 +57,8 @@ fn merge(prior: &InterruptionQueue, queue: Queue, rules: BTreeSet<String>) -> In
     };
     let policy = queue.policy.unwrap_or_default();
     model.policy_json = keep_words(Field::Known(policy), &prior.policy_json);
-    if let Some(tags) = model.tags.known_mut() {
-        tags.retain(|key, _| queue.tags.contains_key(key));
-        tags.iter_mut()
-            .for_each(|(key, value)| value.clone_from(&queue.tags[key]));
-    }
+    still_there(&mut model.tags, &queue.tags);
+    still_there(&mut model.tags_all, &queue.tags);
     model.rules = Field::Known(rules);
     model
 }

@@ -27,6 +27,11 @@ pub(crate) struct InterruptionQueue {
     pub kms_key_id: Field<String>,
     /// Tags of queue and rules, on top of the provider's `default_tags`. An import takes over all that the queue has besides those.
     pub tags: Field<BTreeMap<String, String>>,
+    /// All tags that this resource sets on queue and rules: the provider's `default_tags`, `tags` over them, and the one by which it knows
+    /// them again. One of the queue's that somebody changes or takes away is set right by the next apply. Tags that others add stay, and are
+    /// not shown.
+    #[tf(computed)]
+    pub tags_all: Field<BTreeMap<String, String>>,
     /// The same as `name`.
     #[tf(computed, use_state_for_unknown)]
     pub id: Field<String>,

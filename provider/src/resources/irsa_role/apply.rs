@@ -4,7 +4,7 @@ use super::documents::{OWNER_TAG, policy};
 use super::plan::region_now;
 use super::schema::IrsaRole;
 use crate::provider::Joiner;
-use crate::roles::{self, RoleIdentity, RoleSpec};
+use crate::roles::{self, RoleIdentity, RoleSpec, tags_all};
 use tfplugin::{ApplyRequest, Context, Diagnostics, Field, State};
 
 /// Creates the role and what hangs on it.
@@ -59,7 +59,7 @@ pub(super) async fn delete(
 }
 
 fn spec(model: &IrsaRole) -> RoleSpec {
-    model.controller.spec(&model.role, OWNER_TAG)
+    model.controller.spec(&model.role)
 }
 
 /// The planned role with the policy filled in when its region was not known at plan.
@@ -68,6 +68,13 @@ async fn finish(data: &Joiner, mut model: IrsaRole) -> Result<IrsaRole, Diagnost
         let region = region_now(data, &model).await?;
         model.controller.policy_json = policy(&model, Field::Known(region))
             .map_err(|problem| Diagnostics::error("No policy could be made", problem))?;
+    }
+    if model.role.tags_all.is_unknown() {
+        model.role.tags_all = tags_all(
+            &data.default_tags,
+            &model.role.tags,
+            model.controller.owner_tag(OWNER_TAG),
+        );
     }
     model.role.id = model.role.name.clone();
     Ok(model)

@@ -1,6 +1,7 @@
 //! Importing by role name: what the trust policy, our tag and the controller's policy tell.
 
 use super::documents::OWNER_TAG;
+use super::plan::region_now;
 use super::schema::IrsaRole;
 use crate::provider::Joiner;
 use crate::roles::{self, CONTROLLER_POLICY, ControllerAttributes, RoleIdentity};
@@ -16,8 +17,11 @@ pub(super) async fn import(
     let data = ctx.ready()?;
     let aws = data.aws()?;
     let (role, hanging) = roles::find(aws, by).await?;
+    roles::warn_of_another(ctx, &role, OWNER_TAG, "tag, trust policy and policies");
     let told = told(&role);
+    let usual = region_now(&data, &told).await?;
     let model = IrsaRole {
+        region: roles::granted_region(&hanging, &usual),
         role: roles::imported(aws, (&role, &hanging), OWNER_TAG, &[CONTROLLER_POLICY]),
         controller: told.controller.granted_by(&hanging),
         ..told

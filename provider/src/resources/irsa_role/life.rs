@@ -288,6 +288,7 @@ async fn a_plan_after_an_import_is_empty() {
     for made in [
         full(),
         config(|config| config["manage_instance_profiles"] = json!(false)),
+        config(|config| config["region"] = json!("eu-west-1")),
     ] {
         let mut role = world.session();
         role.apply(made.clone()).await.expect("created");

@@ -18,4 +18,4 @@ use std::convert::identity as unchanged;
 /// The resource `joiner_irsa_role`.
 pub(crate) struct IrsaRoleResource;
 
-by_files!(IrsaRoleResource is "joiner_irsa_role": IrsaRole, RoleIdentity, schema unchanged);
+by_files!(IrsaRoleResource is "joiner_irsa_role": IrsaRole, RoleIdentity, schema unchanged, stored read::stored);

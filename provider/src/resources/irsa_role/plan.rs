@@ -1,9 +1,9 @@
 //! Planning: the policies are made here, so that the plan shows them, as far as what they need is known.
 
-use super::documents::{ProviderArn, policy, trust};
+use super::documents::{OWNER_TAG, ProviderArn, policy, trust};
 use super::schema::IrsaRole;
 use crate::provider::{Joiner, known_region};
-use crate::roles::{RoleIdentity, keep_words, planned_for};
+use crate::roles::{RoleIdentity, Trusted, check_cluster, keep_words, planned_for, planned_tags};
 use tfplugin::{Context, Diagnostics, Field, Plan, PlanRequest};
 
 /// Completes the plan.
@@ -21,7 +21,19 @@ pub(super) async fn plan(
         // IAM tells account and id; a role that is replaced has another identity than the one before it.
         plan.identity = None;
     }
+    planned.role.tags_all = planned_tags(ctx, &planned.role.tags, planned.controller.owner_tag(OWNER_TAG));
     planned_for(ctx, "joiner_irsa_role", &planned.role, &planned.controller);
+    if plan.changed || request.prior.is_none() {
+        let arn = planned
+            .oidc_provider_arn
+            .as_str()
+            .and_then(|arn| ProviderArn::parse(arn).ok());
+        let trusted = arn.map(|arn| Trusted {
+            issuer: arn.issuer,
+            region: arn.region(),
+        });
+        check_cluster(ctx, &planned.controller.cluster_name, trusted).await?;
+    }
     let prior = request.prior.clone().unwrap_or_default();
     let wrong = |problem: String| {
         let mut found = Diagnostics::new();

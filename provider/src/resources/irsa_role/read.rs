@@ -3,9 +3,16 @@
 use super::documents::OWNER_TAG;
 use super::schema::IrsaRole;
 use crate::provider::Joiner;
-use crate::roles::{self, RoleIdentity};
+use crate::roles::{self, RoleIdentity, stored_tags};
 use joiner_aws::iam::{Attachments, Role};
 use tfplugin::{Context, Diagnostics, State};
+
+/// A stored role; the first releases stored no `tags_all`.
+pub(super) fn stored(ctx: &Context<Joiner>, mut model: IrsaRole) -> IrsaRole {
+    let owner = model.controller.owner_tag(OWNER_TAG);
+    model.role.tags_all = stored_tags(ctx, model.role.tags_all, &model.role.tags, owner);
+    model
+}
 
 /// The state of the role now; `None` when it is gone. While AWS is unknown the state stays as it is.
 pub(super) async fn read(

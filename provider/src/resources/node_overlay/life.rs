@@ -103,3 +103,38 @@ async fn wrong_configurations_are_told_with_their_path() {
     );
     assert!(api.calls().is_empty());
 }
+
+#[tokio::test]
+async fn overlays_that_correct_nothing_or_the_same_are_warnings() {
+    let api = MockApi::new("c");
+    let core = core(&api, UNKNOWN).await;
+    let told = async |config: Json| {
+        let mut overlay = core.resource(TYPE).expect("the type exists");
+        let planned = overlay.plan(config).await.expect("planned");
+        planned.warnings
+    };
+    assert!(told(config(|_| {})).await.is_empty());
+    let other = |weight: Json| {
+        config(|config| {
+            config["name"] = json!("p");
+            config["weight"] = weight;
+        })
+    };
+    assert!(told(other(json!(1))).await.is_empty(), "of another weight");
+    assert_eq!(told(other(Json::Null)).await.paths(), ["weight"]);
+    let misspelt = config(|config| {
+        config["weight"] = json!(9);
+        config["requirements"][0]["values"] = json!(["m55"]);
+    });
+    assert_eq!(told(misspelt).await.paths(), ["requirements[0].values"]);
+    let nothing = config(|config| {
+        config["weight"] = json!(8);
+        config["price_adjustment"] = Json::Null;
+        config["capacity"] = Json::Null;
+    });
+    let told = told(nothing).await.to_string();
+    assert!(
+        told.contains("no price, no price_adjustment and no capacity"),
+        "{told}"
+    );
+}

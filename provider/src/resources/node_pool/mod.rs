@@ -1,6 +1,7 @@
 //! `joiner_node_pool`.
 
 mod apply;
+mod class;
 mod defaults;
 mod import;
 mod plan;

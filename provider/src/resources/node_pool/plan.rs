@@ -1,7 +1,7 @@
 //! Planning a NodePool.
 
 use super::schema::NodePool;
-use super::{quotas, reservations, zones};
+use super::{class, quotas, reservations, zones};
 use crate::feasible;
 use crate::objects::{self, Foreseen, ObjectIdentity, told};
 use crate::provider::{Checks, Joiner, Level, known_region};
@@ -42,18 +42,21 @@ async fn note(ctx: &Context<Joiner>, planned: &NodePool) -> Result<(), Diagnosti
 /// Tells what of the pool can never work.
 async fn foresee(ctx: &Context<Joiner>, planned: &NodePool) -> Result<(), Diagnostics> {
     let Checks {
-        catalogue, account, ..
+        catalogue,
+        account,
+        controller,
+        ..
     } = Checks::in_context(ctx);
     let object = Foreseen::of(planned)?;
     let region = known_region(ctx);
-    let class = |name: &str| match ctx.provider() {
+    let planned_class = |name: &str| match ctx.provider() {
         Configured::Ready(data) => data.class(name),
         _ => None,
     };
     let mut found = Diagnostics::new();
     if catalogue != Level::Off {
         let unknown = |path: &[&str]| object.is_unknown(path);
-        let findings = feasible::pool(&object.json, &unknown, region.as_str(), &class);
+        let findings = feasible::pool(&object.json, &unknown, region.as_str(), &planned_class);
         found.append(told::<NodePool>(findings, catalogue));
     }
     if account != Level::Off
@@ -63,6 +66,12 @@ async fn foresee(ctx: &Context<Joiner>, planned: &NodePool) -> Result<(), Diagno
         findings.extend(reservations::check(data, &object));
         findings.extend(quotas::check(data, &object, region.as_str()).await);
         found.append(told::<NodePool>(findings, account));
+    }
+    if controller != Level::Off
+        && let Configured::Ready(data) = ctx.provider()
+    {
+        let findings = class::check(data, &object).await;
+        found.append(told::<NodePool>(findings.into_iter().collect(), controller));
     }
     if found.has_errors() {
         return Err(found);

@@ -5,7 +5,6 @@ use super::schema::NodeRole;
 use crate::report;
 use crate::roles::settled;
 use joiner_aws::eks::access_entries::{self, AccessEntry};
-use joiner_aws::tags::Tags;
 use joiner_aws::{Aws, Error};
 use tfplugin::Diagnostics;
 use tokio_util::sync::CancellationToken;
@@ -23,8 +22,7 @@ pub(super) async fn admit(
         text(&model.role.arn),
         text(&model.access_entry_type),
     );
-    let mut tags: Tags = model.role.tags.known().cloned().unwrap_or_default();
-    tags.insert(OWNER_TAG.to_owned(), cluster.clone());
+    let tags = model.role.tags_all.known().cloned().unwrap_or_default();
     let failed = |error: &Error| report::aws("The nodes' access entry was not made", error);
     let make = || {
         settled(cancel, || {

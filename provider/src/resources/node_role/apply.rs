@@ -1,13 +1,13 @@
 //! Creating, changing and deleting the role, its access entry and its instance profile.
 
 use super::access::{admit, bar};
-use super::documents::spec;
+use super::documents::{owner_tag, spec};
 use super::plan::{partition_now, trust};
 use super::schema::NodeRole;
 use super::{OWNER_TAG, profile};
 use crate::provider::Joiner;
 use crate::report;
-use crate::roles::{self, RoleIdentity, unfinished};
+use crate::roles::{self, RoleIdentity, tags_all, unfinished};
 use joiner_aws::iam::Attachments;
 use joiner_aws::{Aws, Error, profiles};
 use tfplugin::{ApplyRequest, Context, Diagnostic, Diagnostics, Field, State};
@@ -20,7 +20,7 @@ pub(super) async fn create(
     let data = ctx.ready()?;
     let aws = data.aws()?;
     let mut model = request.planned;
-    let partition = finish(aws, &mut model).await?;
+    let partition = finish(&data, &mut model).await?;
     let wanted = spec(&model, &partition);
     roles::make(ctx, aws, &mut model.role, &wanted, OWNER_TAG).await?;
     // The role is there: whatever happens now, it goes into the state.
@@ -44,7 +44,7 @@ pub(super) async fn update(
     let data = ctx.ready()?;
     let aws = data.aws()?;
     let mut model = request.planned;
-    let partition = finish(aws, &mut model).await?;
+    let partition = finish(&data, &mut model).await?;
     roles::change(aws, &spec(&prior.model, &partition), &spec(&model, &partition))
         .await
         .map_err(unfinished)?;
@@ -133,10 +133,13 @@ pub(super) async fn delete(
 }
 
 /// Fills in what only the apply knows; answers the partition.
-async fn finish(aws: &Aws, model: &mut NodeRole) -> Result<String, Diagnostics> {
-    let partition = partition_now(aws, model).await?;
+async fn finish(data: &Joiner, model: &mut NodeRole) -> Result<String, Diagnostics> {
+    let partition = partition_now(data.aws()?, model).await?;
     if !model.trust_policy_json.is_known() {
         model.trust_policy_json = Field::Known(trust(&partition));
+    }
+    if model.role.tags_all.is_unknown() {
+        model.role.tags_all = tags_all(&data.default_tags, &model.role.tags, owner_tag(model));
     }
     model.role.id = model.role.name.clone();
     Ok(partition)

@@ -2,7 +2,7 @@
 
 use super::OWNER_TAG;
 use super::schema::NodeRole;
-use crate::roles::RoleSpec;
+use crate::roles::{OwnerTag, RoleSpec};
 
 /// The policies of AWS that a node has by default.
 pub(super) const MANAGED: [&str; 4] = [
@@ -12,11 +12,14 @@ pub(super) const MANAGED: [&str; 4] = [
     "AmazonSSMManagedInstanceCore",
 ];
 
+/// The tag that tells our roles from others; its value is the cluster's name.
+pub(super) fn owner_tag(model: &NodeRole) -> OwnerTag {
+    (OWNER_TAG, model.cluster_name.clone())
+}
+
 /// The role as it shall be in a partition.
 pub(super) fn spec(model: &NodeRole, partition: &str) -> RoleSpec {
-    let cluster = model.cluster_name.as_str().unwrap_or_default();
-    let owner = (OWNER_TAG, cluster.to_owned());
-    let mut spec = RoleSpec::new(&model.role, &model.description, &model.trust_policy_json, owner);
+    let mut spec = RoleSpec::new(&model.role, &model.description, &model.trust_policy_json);
     let managed = model.managed_policies.known().into_iter().flatten();
     spec.attached
         .extend(managed.map(|name| managed_arn(partition, name)));
@@ -45,6 +48,6 @@ mod tests {
             spec.attached.first().map(String::as_str),
             Some("arn:aws-cn:iam::aws:policy/AmazonEKSWorkerNodePolicy")
         );
-        assert_eq!(spec.tags[OWNER_TAG], "c");
+        assert_eq!(owner_tag(&model), (OWNER_TAG, "c".into()));
     }
 }

@@ -19,6 +19,12 @@ pub(super) async fn import(
     let data = ctx.ready()?;
     let aws = data.aws()?;
     let (role, hanging) = roles::find(aws, by).await?;
+    roles::warn_of_another(
+        ctx,
+        &role,
+        OWNER_TAG,
+        "tag, trust policy, policies and access entry",
+    );
     let failed = |error: joiner_aws::Error| report::aws("What belongs to the role was not read", &error);
     let cluster = role.tags.get(OWNER_TAG).cloned();
     let entry = match &cluster {

@@ -236,7 +236,7 @@ async fn what_is_unknown_waits_for_the_apply() {
     let mut role = world.session();
     role.apply(config(|_| {})).await.expect("created");
     world.account.calls();
-    world.configure(json!(UNKNOWN)).await;
+    world.configure(Account::settings(UNKNOWN)).await;
     assert_eq!(action(&mut role, config(|_| {})).await, Action::NoOp);
     assert!(world.account.calls().is_empty());
 }

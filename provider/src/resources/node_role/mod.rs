@@ -6,6 +6,7 @@ mod documents;
 mod import;
 #[cfg(test)]
 mod life;
+mod managed;
 mod plan;
 mod profile;
 mod read;
@@ -23,4 +24,4 @@ const OWNER_TAG: &str = "joiner.dev/node-role";
 /// The resource `joiner_node_role`.
 pub(crate) struct NodeRoleResource;
 
-by_files!(NodeRoleResource is "joiner_node_role": NodeRole, RoleIdentity, schema unchanged);
+by_files!(NodeRoleResource is "joiner_node_role": NodeRole, RoleIdentity, schema unchanged, stored read::stored);

@@ -1,9 +1,10 @@
 //! Planning: who may take the role on, and what is to be made beside it.
 
+use super::documents::owner_tag;
 use super::schema::NodeRole;
 use crate::provider::{Joiner, known_region};
 use crate::report;
-use crate::roles::{RoleIdentity, keep_words, partition};
+use crate::roles::{RoleIdentity, check_cluster, keep_words, partition, planned_tags};
 use joiner_aws::Aws;
 use joiner_aws::policy::node_trust;
 use joiner_aws::sts::partition_of;
@@ -18,6 +19,10 @@ pub(super) async fn plan(
     let planned = &mut plan.planned;
     if planned.role.id.is_unknown() {
         planned.role.id = planned.role.name.clone();
+    }
+    planned.role.tags_all = planned_tags(ctx, &planned.role.tags, owner_tag(planned));
+    if (plan.changed || request.prior.is_none()) && planned.create_access_entry.known() != Some(&false) {
+        check_cluster(ctx, &planned.cluster_name, None).await?;
     }
     let Some(prior) = &request.prior else {
         // IAM tells account and ID; a role that is replaced has another identity than the one before it.

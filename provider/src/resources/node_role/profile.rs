@@ -4,7 +4,7 @@ use super::OWNER_TAG;
 use super::schema::NodeRole;
 use crate::report;
 use joiner_aws::profiles::{self, Profile, Wanted};
-use joiner_aws::tags::{CLUSTER, Tags, owned_key};
+use joiner_aws::tags::{CLUSTER, owned_key};
 use joiner_aws::{Aws, Error, iam};
 use std::collections::BTreeSet;
 use tfplugin::Diagnostics;
@@ -30,13 +30,11 @@ pub(super) async fn make(aws: &Aws, model: &NodeRole) -> Result<Profile, Diagnos
         );
         return Err(taken);
     }
-    let mut tags: Tags = model.role.tags.known().cloned().unwrap_or_default();
-    tags.insert(OWNER_TAG.to_owned(), cluster.to_owned());
     let wanted = Wanted {
         path: model.role.path.as_str().unwrap_or("/").to_owned(),
         role: name.clone(),
         name,
-        tags,
+        tags: model.role.tags_all.known().cloned().unwrap_or_default(),
     };
     profiles::ensure(aws, &wanted).await.map_err(failed)
 }

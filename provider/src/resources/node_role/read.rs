@@ -1,15 +1,22 @@
 //! Reading role, access entry and instance profile.
 
-use super::documents::managed_arn;
+use super::documents::{managed_arn, owner_tag};
 use super::schema::NodeRole;
 use super::{OWNER_TAG, profile};
 use crate::provider::Joiner;
 use crate::report;
-use crate::roles::{self, RoleIdentity, keep_words, partition};
+use crate::roles::{self, RoleIdentity, keep_words, partition, stored_tags};
 use joiner_aws::eks::access_entries;
 use joiner_aws::iam::{Attachments, Role};
 use joiner_aws::{Aws, Error};
 use tfplugin::{Context, Diagnostics, Field, State};
+
+/// A stored role; the first releases stored no `tags_all`.
+pub(super) fn stored(ctx: &Context<Joiner>, mut model: NodeRole) -> NodeRole {
+    let owner = owner_tag(&model);
+    model.role.tags_all = stored_tags(ctx, model.role.tags_all, &model.role.tags, owner);
+    model
+}
 
 /// The state of the role now; `None` when it is gone. While AWS is unknown the state stays as it is.
 pub(super) async fn read(

@@ -1,8 +1,9 @@
 //! Checks of a configuration.
 
 use super::OWNER_TAG;
+use super::managed;
 use super::schema::NodeRole;
-use crate::roles::{check_cluster_name, check_role};
+use crate::roles::{check_cluster_name, check_partition, check_role};
 use tfplugin::Diagnostics;
 
 /// What is wrong, each with its attribute.
@@ -10,17 +11,8 @@ pub(super) fn validate(config: &NodeRole) -> Result<(), Diagnostics> {
     let mut found = Diagnostics::new();
     check_role(&config.role, &[], OWNER_TAG, &mut found);
     check_cluster_name(&config.cluster_name, &mut found);
-    for name in config.managed_policies.known().into_iter().flatten() {
-        if name.contains(':') || name.is_empty() {
-            found.error_at(
-                "managed_policies",
-                "Not a name",
-                format!(
-                    "{name:?} is not the name of a policy of AWS, such as AmazonEKSWorkerNodePolicy. ARNs belong into policy_arns."
-                ),
-            );
-        }
-    }
+    check_partition(&config.role, None, &mut found);
+    managed::check(config, &mut found);
     if config.create_access_entry.known() == Some(&false) && config.access_entry_type.is_known() {
         found.warn_at(
             "access_entry_type",
@@ -28,7 +20,7 @@ pub(super) fn validate(config: &NodeRole) -> Result<(), Diagnostics> {
             "create_access_entry is false, so the type says nothing. Remove one of them.",
         );
     }
-    found.into_result(())
+    found.told()
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use super::plan::{is_another, place_now};
 use super::schema::PodIdentityRole;
 use crate::provider::Joiner;
 use crate::report;
-use crate::roles::{self, RoleIdentity, RoleSpec, controller_policy};
+use crate::roles::{self, RoleIdentity, RoleSpec, controller_policy, tags_all};
 use joiner_aws::policy::pod_identity_trust;
 use tfplugin::{ApplyRequest, Context, Diagnostics, Field, State};
 
@@ -86,7 +86,7 @@ pub(super) async fn delete(
 }
 
 fn spec(model: &PodIdentityRole) -> RoleSpec {
-    model.controller.spec(&model.role, OWNER_TAG)
+    model.controller.spec(&model.role)
 }
 
 /// The planned role with its policies filled in when account or region were not known at plan.
@@ -97,6 +97,13 @@ async fn finish(data: &Joiner, mut model: PodIdentityRole) -> Result<PodIdentity
     }
     if !model.controller.trust_policy_json.is_known() {
         model.controller.trust_policy_json = Field::Known(pod_identity_trust().to_json());
+    }
+    if model.role.tags_all.is_unknown() {
+        model.role.tags_all = tags_all(
+            &data.default_tags,
+            &model.role.tags,
+            model.controller.owner_tag(OWNER_TAG),
+        );
     }
     model.role.id = model.role.name.clone();
     Ok(model)

@@ -6,7 +6,6 @@ use crate::report;
 use crate::roles::settled;
 use joiner_aws::eks::pod_identity::{self, Association};
 use joiner_aws::policy::ServiceAccount;
-use joiner_aws::tags::Tags;
 use joiner_aws::{Aws, Error};
 use tfplugin::{Diagnostics, Field};
 use tokio_util::sync::CancellationToken;
@@ -31,9 +30,8 @@ pub(super) async fn associate(
         service_account(model),
         model.role.arn.as_str().unwrap_or_default(),
     );
-    let mut tags: Tags = model.role.tags.known().cloned().unwrap_or_default();
+    let tags = model.role.tags_all.known().cloned().unwrap_or_default();
     let owner = model.controller.owner();
-    tags.insert(OWNER_TAG.to_owned(), owner.clone());
     let failed = |error: &Error| report::aws("The role was not associated with the service account", error);
     let made = settled(cancel, || {
         pod_identity::create(aws, cluster, &account, role, &tags)

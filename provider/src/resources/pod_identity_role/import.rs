@@ -3,8 +3,9 @@
 use super::OWNER_TAG;
 use super::schema::PodIdentityRole;
 use crate::provider::Joiner;
+use crate::report;
 use crate::roles::{self, CONTROLLER_POLICY, ControllerAttributes, RoleIdentity};
-use tfplugin::{Context, Diagnostic, Diagnostics, ImportBy, State};
+use tfplugin::{Context, Diagnostics, ImportBy, State};
 
 /// The role with the name that is the ID.
 pub(super) async fn import(
@@ -15,16 +16,13 @@ pub(super) async fn import(
     let aws = data.aws()?;
     let (role, hanging) = roles::find(aws, by).await?;
     let controller = ControllerAttributes::of_owner(role.tags.get(OWNER_TAG));
-    if controller.cluster_name.is_null() {
-        ctx.report(Diagnostic::warning(
-            format!("Role {} does not tell its cluster", role.name),
-            format!(
-                "It has no tag {OWNER_TAG}, as roles that this resource made have. The first apply writes tag, policies and association as \
-                 the configuration says."
-            ),
-        ));
-    }
+    roles::warn_of_another(ctx, &role, OWNER_TAG, "tag, policies and association");
+    let usual = aws
+        .region()
+        .await
+        .map_err(|error| report::aws("The region is not known", &error))?;
     let model = PodIdentityRole {
+        region: roles::granted_region(&hanging, &usual),
         role: roles::imported(aws, (&role, &hanging), OWNER_TAG, &[CONTROLLER_POLICY]),
         controller: controller.granted_by(&hanging),
         ..PodIdentityRole::default()

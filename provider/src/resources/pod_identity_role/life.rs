@@ -167,6 +167,7 @@ async fn an_import_reads_role_and_association() {
     let whole = config(|config| {
         config["tags"] = json!({ "cost": "1" });
         config["policy_arns"] = json!(["arn:aws:iam::aws:policy/P"]);
+        config["region"] = json!("eu-west-1");
     });
     let mut role = world.session();
     role.apply(whole.clone()).await.expect("created");

@@ -21,4 +21,4 @@ const OWNER_TAG: &str = "joiner.dev/pod-identity-role";
 /// The resource `joiner_pod_identity_role`.
 pub(crate) struct PodIdentityRoleResource;
 
-by_files!(PodIdentityRoleResource is "joiner_pod_identity_role": PodIdentityRole, RoleIdentity, schema unchanged);
+by_files!(PodIdentityRoleResource is "joiner_pod_identity_role": PodIdentityRole, RoleIdentity, schema unchanged, stored read::stored);

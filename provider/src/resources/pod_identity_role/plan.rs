@@ -1,9 +1,13 @@
 //! Planning: the policies are made here, as far as partition, account and region are known, so that the plan shows them.
 
+use super::OWNER_TAG;
 use super::schema::PodIdentityRole;
 use crate::provider::{Joiner, known_region};
 use crate::report;
-use crate::roles::{Place, RoleIdentity, account, controller_policy, keep_words, partition, planned_for};
+use crate::roles::{
+    Place, RoleIdentity, account, check_cluster, controller_policy, keep_words, partition, planned_for,
+    planned_tags,
+};
 use joiner_aws::policy::pod_identity_trust;
 use joiner_aws::sts;
 use tfplugin::{Context, Diagnostics, Field, Plan, PlanRequest};
@@ -18,12 +22,16 @@ pub(super) async fn plan(
     if planned.role.id.is_unknown() {
         planned.role.id = planned.role.name.clone();
     }
+    planned.role.tags_all = planned_tags(ctx, &planned.role.tags, planned.controller.owner_tag(OWNER_TAG));
     planned_for(
         ctx,
         "joiner_pod_identity_role",
         &planned.role,
         &planned.controller,
     );
+    if plan.changed || request.prior.is_none() {
+        check_cluster(ctx, &planned.controller.cluster_name, None).await?;
+    }
     let trust = Field::Known(pod_identity_trust().to_json());
     let Some(prior) = &request.prior else {
         // IAM tells account and ID; a role that is replaced has another identity than the one before it.

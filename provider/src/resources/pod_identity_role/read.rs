@@ -5,10 +5,17 @@ use super::association::service_account;
 use super::schema::PodIdentityRole;
 use crate::provider::Joiner;
 use crate::report;
-use crate::roles::{self, RoleIdentity};
+use crate::roles::{self, RoleIdentity, stored_tags};
 use joiner_aws::eks::pod_identity::{self, Association};
 use joiner_aws::{Aws, Error};
 use tfplugin::{Context, Diagnostics, Field, State};
+
+/// A stored role; the first releases stored no `tags_all`.
+pub(super) fn stored(ctx: &Context<Joiner>, mut model: PodIdentityRole) -> PodIdentityRole {
+    let owner = model.controller.owner_tag(OWNER_TAG);
+    model.role.tags_all = stored_tags(ctx, model.role.tags_all, &model.role.tags, owner);
+    model
+}
 
 /// The state of the role now; `None` when it is gone. While AWS is unknown the state stays as it is.
 pub(super) async fn read(

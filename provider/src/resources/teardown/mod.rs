@@ -8,6 +8,7 @@ mod life;
 mod plan;
 mod read;
 mod schema;
+mod successor;
 mod validate;
 mod watch;
 

@@ -9,6 +9,9 @@ use tfplugin::{Field, Model};
 /// template and instance profile of the cluster; it names what it waits for, and what keeps that. So no instance goes on costing money, and
 /// no subnet or security group is in use when its turn comes.
 ///
+/// Where the cluster is replaced by one of its name, which EKS tells by the times at which they were made, a destroy looks only at what is older
+/// than the new one. Both operations ask `eks:DescribeCluster` for that; a cluster that EKS does not know is told by its name alone.
+///
 /// Let it depend on the network, the cluster and the nodes' role, and let the controller's release, its roles and the node classes depend on
 /// it: then it is destroyed between them.
 #[derive(Clone, Debug, Default, PartialEq, Model)]

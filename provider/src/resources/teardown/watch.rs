@@ -36,22 +36,30 @@ pub(super) struct Watch<'a> {
     cluster: Option<&'a Cluster>,
     aws: &'a Aws,
     name: &'a str,
+    before: Option<Timestamp>,
     silences: u32,
     /// Why the cluster counts as gone.
     pub gone: Option<String>,
 }
 
 impl<'a> Watch<'a> {
-    /// A watch over the cluster `name`: in the provider's cluster, if it has one, and in its account.
-    pub(super) fn new(data: &'a Joiner, name: &'a str) -> Result<Self, Diagnostics> {
+    /// A watch over the cluster `name`: in the provider's cluster, if it has one, and in its account. With `successor`, the time at which a
+    /// cluster was made that has taken its place, only over what is older: the provider then reaches that cluster.
+    pub(super) fn new(
+        data: &'a Joiner,
+        name: &'a str,
+        successor: Option<Timestamp>,
+    ) -> Result<Self, Diagnostics> {
         let cluster = match &data.cluster {
             Part::Absent => None,
+            _ if successor.is_some() => None,
             _ => Some(data.cluster()?),
         };
         Ok(Self {
             cluster,
             aws: data.aws()?,
             name,
+            before: successor,
             silences: 0,
             gone: None,
         })
@@ -66,7 +74,7 @@ impl<'a> Watch<'a> {
             let view = surroundings(cluster, Json::Null, claims).await;
             sentences.extend(blockers(&view, Timestamp::now()));
         }
-        let left = leftovers::find(self.aws, self.name)
+        let left = leftovers::find(self.aws, self.name, self.before)
             .await
             .map_err(|error: Error| report::aws("What is left in the account is not known", &error))?;
         sentences.extend(left.sentences());
