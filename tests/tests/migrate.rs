@@ -42,7 +42,7 @@ spec:
       ebs: { volumeSize: 4Gi, volumeType: gp3, encrypted: true }
     - deviceName: /dev/xvdb
       rootVolume: true
-      ebs: { volumeSize: 100Gi, kmsKeyID: "alias/x", throughput: 250 }
+      ebs: { volumeSize: 100Gi, encrypted: true, kmsKeyID: "alias/x", throughput: 250 }
   metadataOptions:
     httpEndpoint: enabled
     httpProtocolIPv6: enabled

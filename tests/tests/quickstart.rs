@@ -34,6 +34,17 @@ fn broken(main: &str) -> Result<String> {
     Ok(main)
 }
 
+/// The broken example in a folder, for a cluster of this name.
+fn lay_out(folder: &Path, cluster: &str) -> Result<()> {
+    let original = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/quickstart");
+    fs::create_dir_all(folder)?;
+    fs::copy(original.join("deployment.yaml"), folder.join("deployment.yaml"))?;
+    let main = broken(&fs::read_to_string(original.join("main.tf"))?)?;
+    let main = main.replace("\"quickstart\"", &format!("{cluster:?}"));
+    fs::write(folder.join("main.tf"), main)?;
+    Ok(())
+}
+
 fn sandbox(ground: &Ground, arguments: &[&str], dir: &Path) -> Result<Output> {
     let mut command = Command::new(ground.binaries().join("joiner"));
     command.arg("sandbox").args(arguments).arg("--dir").arg(dir);
@@ -48,19 +59,21 @@ fn text(output: &Output) -> String {
 async fn a_controller_that_never_gets_ready_ends_it_with_the_reason() -> Result<()> {
     let ground = Ground::take().await?;
     let example = ground.folder().join("example");
-    let original = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/quickstart");
-    fs::create_dir_all(&example)?;
-    fs::copy(original.join("deployment.yaml"), example.join("deployment.yaml"))?;
-    let main = fs::read_to_string(original.join("main.tf"))?;
-    fs::write(example.join("main.tf"), broken(&main)?)?;
+    lay_out(&example, "quickstart")?;
+    let other = ground.folder().join("other");
+    lay_out(&other, "other")?;
 
     let dir = ground.folder().join("sandbox");
     let up = sandbox(&ground, &["up", "--no-cluster", "--boot-time=0"], &dir)?;
     ensure!(up.status.success(), "{}", text(&up));
+    // Another cluster, with a role and more of its own in the account.
+    let of_other = other.to_str().context("a folder with an odd name")?;
+    sandbox(&ground, &["quickstart", "--example", of_other], &dir)?;
     let begin = Instant::now();
     let named = example.to_str().context("a folder with an odd name")?;
     let output = sandbox(&ground, &["quickstart", "--example", named], &dir)?;
     let (said, took) = (text(&output), begin.elapsed());
+    let destroyed = sandbox(&ground, &["quickstart", "--example", named, "--destroy"], &dir)?;
     let down = sandbox(&ground, &["down"], &dir)?;
     ensure!(output.status.code() == Some(1), "{said}");
     tells(
@@ -73,6 +86,12 @@ async fn a_controller_that_never_gets_ready_ends_it_with_the_reason() -> Result<
     )?;
     ensure!(!said.contains("==> scaling"), "nobody is scaled: {said}");
     ensure!(took < AT_ONCE, "{took:?}: {said}");
+    ensure!(
+        destroyed.status.success(),
+        "what the other cluster has is its own: {}",
+        text(&destroyed)
+    );
+    tells(&text(&destroyed), &["or instance profile of quickstart"])?;
     ensure!(down.status.success(), "{}", text(&down));
     Ok(())
 }

@@ -28,7 +28,7 @@ use around::Around;
 #[derive(Debug, Default)]
 pub struct Objects {
     seen: Seen,
-    pods: BTreeMap<PodKey, PodObject>,
+    pods: BTreeMap<PodKey, Box<PodObject>>,
     nodes: BTreeMap<Text, NodeObject>,
     claims: BTreeMap<Text, Claim>,
     pools: BTreeMap<Text, Pool>,
@@ -92,7 +92,7 @@ impl Objects {
     /// Whether what was read under the name of `item` is the same.
     fn holds(&self, key: &Key, item: &Item) -> bool {
         match item {
-            Item::Pod(it) => self.pods.get(&it.pod.key) == Some(&**it),
+            Item::Pod(it) => self.pods.get(&it.pod.key) == Some(it),
             Item::Node(it) => self.nodes.get(&it.name) == Some(&**it),
             Item::Claim(it) => self.claims.get(&it.name) == Some(&**it),
             Item::Pool(it) => self.pools.get(&it.name) == Some(&**it),
@@ -106,7 +106,7 @@ impl Objects {
 
     fn add(&mut self, item: Item) {
         match item {
-            Item::Pod(it) => drop(self.pods.insert(it.pod.key.clone(), *it)),
+            Item::Pod(it) => drop(self.pods.insert(it.pod.key.clone(), it)),
             Item::Node(it) => drop(self.nodes.insert(it.name.clone(), *it)),
             Item::Claim(it) => drop(self.claims.insert(it.name.clone(), *it)),
             Item::Pool(it) => drop(self.pools.insert(it.name.clone(), *it)),
@@ -225,7 +225,7 @@ impl Objects {
         self.measure_daemons();
         let in_flight: BTreeSet<Text> = self.nodes.keys().chain(self.claims.keys()).cloned().collect();
         let objects = std::mem::take(&mut self.pods);
-        let mut pods: Vec<(PodObject, Option<Text>)> = Vec::with_capacity(objects.len());
+        let mut pods: Vec<(Box<PodObject>, Option<Text>)> = Vec::with_capacity(objects.len());
         for (_, mut object) in objects {
             if object.pod.state == PodState::Done {
                 continue;
@@ -238,7 +238,7 @@ impl Objects {
         }
         count_replicas(&mut pods);
         for (object, node) in pods {
-            let PodObject { mut pod, open, .. } = object;
+            let PodObject { mut pod, open, .. } = *object;
             if let Some(node) = node {
                 if self.nodes.contains_key(&node) {
                     parts.bound.push((node, Arc::new(pod)));
@@ -314,7 +314,8 @@ impl Objects {
     /// What a DaemonSet's newest pod asks for counts for those to come: defaults of the namespace may have been added to it.
     fn measure_daemons(&mut self) {
         let mut newest: BTreeMap<Text, &Pod> = BTreeMap::new();
-        for PodObject { pod, open, .. } in self.pods.values() {
+        for object in self.pods.values() {
+            let PodObject { pod, open, .. } = &**object;
             let Some(set) = &open.daemon_set else { continue };
             let name = Text::from(format!("{}/{set}", pod.key.namespace));
             let known = newest.entry(name).or_insert(pod);
@@ -363,7 +364,7 @@ impl Objects {
 }
 
 /// Workloads whose object is not in the input have as many replicas as they have pods there.
-fn count_replicas(pods: &mut [(PodObject, Option<Text>)]) {
+fn count_replicas(pods: &mut [(Box<PodObject>, Option<Text>)]) {
     let mut counts: BTreeMap<Text, u32> = BTreeMap::new();
     for (object, _) in pods.iter() {
         if let Some(workload) = object.pod.workload.as_ref().filter(|it| it.replicas == 0) {

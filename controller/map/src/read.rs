@@ -5,6 +5,7 @@
 
 mod error;
 mod item;
+mod kin;
 mod mend;
 mod scan;
 mod scheduler;
@@ -24,6 +25,7 @@ pub use yaml::trouble as yaml_trouble;
 use crate::objects::Objects;
 use crate::seen::Spot;
 use error::Place;
+use kin::Kin;
 use source::{Head, Source};
 
 /// From so many objects in one list on, two are read at a time.
@@ -159,30 +161,37 @@ fn json_stream(text: &str, place: Place<'_>, objects: &mut Objects) -> Result<bo
 fn read_all(parts: &[&str], kind: Option<&Head>) -> Vec<Result<Item, Fault>> {
     let workers = thread::available_parallelism().map_or(1, NonZero::get).min(8);
     if parts.len() < MANY || workers == 1 {
-        return parts.iter().map(|part| read_one(part, kind)).collect();
+        return read_some(parts, kind);
     }
     let share = parts.len().div_ceil(workers);
     thread::scope(|scope| {
         let chunks: Vec<_> = parts
             .chunks(share)
-            .map(|chunk| {
-                scope.spawn(move || chunk.iter().map(|part| read_one(part, kind)).collect::<Vec<_>>())
-            })
+            .map(|chunk| scope.spawn(move || read_some(chunk, kind)))
             .collect();
         let results = chunks.into_iter().zip(parts.chunks(share));
         results
             .flat_map(|(worker, chunk)| match worker.join() {
                 Ok(items) => items,
                 // Nothing in there panics; if something did, once more in order says where.
-                Err(_) => chunk.iter().map(|part| read_one(part, kind)).collect(),
+                Err(_) => read_some(chunk, kind),
             })
             .collect()
     })
 }
 
-fn read_one(part: &str, kind: Option<&Head>) -> Result<Item, Fault> {
+fn read_some(parts: &[&str], kind: Option<&Head>) -> Vec<Result<Item, Fault>> {
+    let mut kin = Kin::default();
+    parts.iter().map(|part| read_one(part, kind, &mut kin)).collect()
+}
+
+fn read_one(part: &str, kind: Option<&Head>, kin: &mut Kin) -> Result<Item, Fault> {
     let head = source::head_of_json_item(part, kind)?;
-    item::read(&head, &Source::Json(part))
+    let mut item = item::read(&head, &Source::Json(part))?;
+    if let Item::Pod(object) = &mut item {
+        kin.share(&mut object.pod);
+    }
+    Ok(item)
 }
 
 #[cfg(test)]

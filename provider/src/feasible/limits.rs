@@ -147,7 +147,8 @@ pub(super) fn check_room(
         "The nodes have no room for pods",
         format!(
             "The largest type that meets the requirements in {}, {}, leaves {} of cpu, {} of memory and {} pods, which CoreDNS and the cluster's \
-             DaemonSets fill alone ({} of cpu, {} of memory, {SYSTEM_PODS} pods). Allow larger types.",
+             DaemonSets fill alone ({} of cpu, {} of memory, {SYSTEM_PODS} pods). Allow larger types, or keep back less for the system (kubelet \
+             settings of the class).",
             types.source(),
             largest.name,
             ResourceName::Cpu.display(left.get(&ResourceName::Cpu)),

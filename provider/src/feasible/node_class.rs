@@ -138,7 +138,8 @@ mod tests {
         let alias =
             |alias: &'static str| move |spec: &mut Json| spec["amiSelectorTerms"][0]["alias"] = json!(alias);
         type Change = Box<dyn FnOnce(&mut Json)>;
-        let cases: Vec<(Change, Option<(&str, Weight, &str)>)> = vec![
+        type Want = (&'static str, Weight, &'static str);
+        let cases: Vec<(Change, Option<Want>)> = vec![
             (
                 Box::new(kubelet(json!({ "maxPods": 0 }))),
                 Some(("spec.kubelet.maxPods", Wrong, "at least 1")),

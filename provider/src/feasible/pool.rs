@@ -95,7 +95,11 @@ fn check_class(
     found: &mut Vec<Finding>,
 ) {
     let types = Types::of(region, Some(class));
-    if !types.fitting(requirements).is_empty() {
+    let fitting = types.fitting(requirements);
+    if !fitting.is_empty() {
+        // What the class' kubelet keeps back may leave nothing of any of them.
+        let name = spec(&["template", "spec", "nodeClassRef", "name"]);
+        limits::check_room(&fitting, &types, &name, found);
         return;
     }
     let family = joiner_aws::node_class::family(&class.spec)
@@ -426,6 +430,18 @@ mod tests {
         assert_eq!(
             found[0].path.to_string(),
             "spec.template.spec.nodeClassRef.name",
+            "{found:?}"
+        );
+        let greedy = |_: &str| {
+            let mut greedy: EC2NodeClass = class("AL2023")?;
+            let kubelet = json!({ "kubeReserved": { "memory": "1000Gi" } });
+            greedy.spec.kubelet = serde_json::from_value(kubelet).ok();
+            Some(greedy)
+        };
+        let found = pool(&object(|_| {}), &|_| false, None, &greedy);
+        assert_eq!(found[0].weight, Weight::Doubtful, "{found:?}");
+        assert!(
+            found[0].detail.contains("leaves") && found.len() == 1,
             "{found:?}"
         );
         let windows = require(json!({ "key": "kubernetes.io/os", "operator": "In", "values": ["windows"] }));

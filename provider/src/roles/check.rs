@@ -61,13 +61,8 @@ pub(crate) fn check_partition(role: &RoleAttributes, anchor: Option<Anchor>, fou
     let policies = role.policy_arns.known().into_iter().flatten();
     let named = policies.map(|arn| ("policy_arns", arn.as_str()));
     let boundary = role.permissions_boundary.as_str();
-    let mut anchor = anchor;
-    for (attribute, arn) in named.chain(boundary.map(|arn| ("permissions_boundary", arn))) {
-        match &anchor {
-            Some(anchor) => anchor.check(attribute, arn, found),
-            None => anchor = Anchor::of_arn(attribute, arn),
-        }
-    }
+    let named = named.chain(boundary.map(|arn| ("permissions_boundary", arn)));
+    Anchor::check_all(anchor, named, found);
 }
 
 fn is_name(name: &str) -> bool {

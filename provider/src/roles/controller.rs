@@ -132,14 +132,8 @@ impl ControllerAttributes {
         let roles = self.node_role_arns.known().into_iter().flatten();
         let named = roles.map(|arn| ("node_role_arns", arn.as_str()));
         let queue = self.interruption_queue_arn.as_str();
-        let mut anchor = anchor;
-        for (attribute, arn) in named.chain(queue.map(|arn| ("interruption_queue_arn", arn))) {
-            match &anchor {
-                Some(anchor) => anchor.check(attribute, arn, found),
-                None => anchor = Anchor::of_arn(attribute, arn),
-            }
-        }
-        anchor
+        let named = named.chain(queue.map(|arn| ("interruption_queue_arn", arn)));
+        Anchor::check_all(anchor, named, found)
     }
 
     /// What the tag that tells our roles from others has as its value: service account and cluster.

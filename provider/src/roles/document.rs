@@ -105,7 +105,7 @@ fn strangers(place: &str, map: &Map<String, Json>, known: &[&str]) -> Vec<String
 
 fn meant(name: &str, known: &[&str]) -> String {
     nearest(name, known.iter().copied())
-        .map(|near| format!("; did you mean {near:?}?"))
+        .map(|near| format!(" (did you mean {near:?}?)"))
         .unwrap_or_default()
 }
 

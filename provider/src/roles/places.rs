@@ -32,8 +32,23 @@ impl Anchor {
         }
     }
 
+    /// Checks that these ARNs, each with its attribute, are all in the partition of `anchor`, or else in that of the first of them; answers
+    /// that.
+    pub(super) fn check_all<'a>(
+        anchor: Option<Self>,
+        named: impl Iterator<Item = (&'a str, &'a str)>,
+        found: &mut Diagnostics,
+    ) -> Option<Self> {
+        named.fold(anchor, |anchor, (attribute, arn)| {
+            if let Some(anchor) = &anchor {
+                anchor.check(attribute, arn, found);
+            }
+            anchor.or_else(|| Self::of_arn(attribute, arn))
+        })
+    }
+
     /// Checks that an ARN in an attribute is in the same partition; no other is known there.
-    pub(crate) fn check(&self, attribute: &str, arn: &str, found: &mut Diagnostics) {
+    fn check(&self, attribute: &str, arn: &str, found: &mut Diagnostics) {
         let Some(other) = partition_in(arn).filter(|other| *other != self.partition) else {
             return;
         };

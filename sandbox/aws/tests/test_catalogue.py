@@ -236,6 +236,17 @@ def test_pod_identity(cluster: Cluster, cloud: Cloud) -> None:
     assert cloud.admin("GET", f"leftovers?cluster={cluster.name}")["count"] == 0
 
 
+def test_queues_of_another_cluster_are_not_left_of_this_one(cluster: Cluster, cloud: Cloud) -> None:
+    sqs, names = cloud.client("sqs"), [f"{cluster.name}-queue", "elsewhere-queue"]
+    made = [sqs.create_queue(QueueName=n, tags={"joiner.dev/interruption-queue": n})["QueueUrl"] for n in names]
+    left = cloud.admin("GET", f"leftovers?cluster={cluster.name}")["queues"]
+    assert [q["id"] for q in left] == names[:1]
+    assert set(names) <= {q["id"] for q in cloud.admin("GET", "leftovers")["queues"]}
+    for url in made:
+        sqs.delete_queue(QueueUrl=url)
+    assert cloud.admin("GET", f"leftovers?cluster={cluster.name}")["count"] == 0
+
+
 def test_instance_profiles(cluster: Cluster, cloud: Cloud) -> None:
     iam, name = cloud.client("iam"), cluster.profile()
     found = iam.list_instance_profiles(PathPrefix=f"/karpenter/us-west-2/{cluster.name}/")["InstanceProfiles"]

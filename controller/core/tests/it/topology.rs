@@ -524,14 +524,11 @@ fn a_zone_is_chosen_by_what_holds_the_pod() {
             offering.price = Price::from_micros(120_000);
         }
     }
-    let rules: [(&str, &dyn Fn(&mut Pod)); 3] = [
-        ("company", &|pod| pod.placement.affinity.push(term(ZONE, "web"))),
-        ("apart", &|pod| {
-            pod.placement.anti_affinity.push(term(ZONE, "web"))
-        }),
-        ("spread", &|pod| pod.placement.spread.push(spread(ZONE, 1))),
-    ];
-    for (name, rule) in rules {
+    type Rule = fn(&mut Pod);
+    let company: Rule = |pod| pod.placement.affinity.push(term(ZONE, "web"));
+    let apart: Rule = |pod| pod.placement.anti_affinity.push(term(ZONE, "web"));
+    let spread: Rule = |pod| pod.placement.spread.push(spread(ZONE, 1));
+    for (name, rule) in [("company", company), ("apart", apart), ("spread", spread)] {
         let world = World::new()
             .pool(pool("default"), vec![small.clone(), large.clone()])
             .pods(pods("web", 1, |pod| {

@@ -54,7 +54,7 @@ fn of_line(line: &str, schema: Option<&Json>) -> Vec<Refusal> {
         let name = name.trim_matches('\'');
         let meant = nearest(name, known.iter().map(String::as_str));
         let meant = meant
-            .map(|near| format!("; did you mean {near:?}?"))
+            .map(|near| format!(" (did you mean {near:?}?)"))
             .unwrap_or_default();
         let path = steps.iter().map(String::as_str).chain([name]);
         Refusal {
@@ -99,9 +99,9 @@ mod tests {
         assert_eq!(
             told,
             [
-                "replica: the chart has no such value; did you mean \"replicas\"?",
+                "replica: the chart has no such value (did you mean \"replicas\"?)",
                 "zzzzzz: the chart has no such value",
-                "settings.featureGates.nodeOverlayy: the chart has no such value; did you mean \"nodeOverlay\"?",
+                "settings.featureGates.nodeOverlayy: the chart has no such value (did you mean \"nodeOverlay\"?)",
                 "replicas: got string, want integer",
             ]
         );
