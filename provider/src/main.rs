@@ -12,7 +12,6 @@ mod feasible;
 mod forecast;
 mod functions;
 mod helm;
-mod names;
 mod objects;
 #[cfg(test)]
 mod pages;

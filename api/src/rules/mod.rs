@@ -29,6 +29,7 @@ use serde_json::Value;
 
 use self::view::View;
 pub use self::{
+    names::{is_dns_label, is_dns_name},
     nearest::nearest,
     path::{JsonPath, Segment},
     tags::tag_problem,

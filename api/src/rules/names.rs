@@ -65,16 +65,19 @@ pub(super) fn label_value(value: &str) -> Option<String> {
     })
 }
 
-/// Whether a text is an object's name: a DNS name of at most 253 characters.
-pub(super) fn is_dns_name(name: &str) -> bool {
-    let is_part = |part: &str| {
-        let inner = |c: u8| c.is_ascii_lowercase() || c.is_ascii_digit();
-        !part.is_empty()
-            && part.bytes().all(|c| inner(c) || c == b'-')
-            && part.bytes().next().is_some_and(inner)
-            && part.bytes().last().is_some_and(inner)
-    };
-    !name.is_empty() && name.len() <= 253 && name.split('.').all(is_part)
+/// Whether a text is an object's name: a DNS name of at most 253 characters, which is labels with dots between (RFC 1123).
+pub fn is_dns_name(name: &str) -> bool {
+    name.len() <= 253 && name.split('.').all(|label| is_dns_label(label, 253))
+}
+
+/// Whether a text is a DNS label of at most `most` characters, as the names of namespaces and releases are (RFC 1123).
+pub fn is_dns_label(name: &str, most: usize) -> bool {
+    let inner = |char: u8| char.is_ascii_lowercase() || char.is_ascii_digit() || char == b'-';
+    !name.is_empty()
+        && name.len() <= most
+        && name.bytes().all(inner)
+        && !name.starts_with('-')
+        && !name.ends_with('-')
 }
 
 /// Whether a text is the id of a thing in EC2: the kind's prefix and hexadecimal digits.
@@ -91,4 +94,28 @@ fn is_name(name: &str) -> bool {
         .all(|c| c.is_ascii_alphanumeric() || matches!(c, b'-' | b'_' | b'.'))
         && name.bytes().next().is_some_and(|c| c.is_ascii_alphanumeric())
         && name.bytes().last().is_some_and(|c| c.is_ascii_alphanumeric())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_those_of_kubernetes() {
+        for (name, label, subdomain) in [
+            ("kube-system", true, true),
+            ("a.b", false, true),
+            ("a..b", false, false),
+            ("Kube_System", false, false),
+            ("-a", false, false),
+            ("", false, false),
+        ] {
+            assert_eq!(
+                (is_dns_label(name, 63), is_dns_name(name)),
+                (label, subdomain),
+                "{name}"
+            );
+        }
+        assert!(!is_dns_label(&"a".repeat(64), 63));
+    }
 }

@@ -6,8 +6,8 @@ use super::check::{ArnKind, check_arn, check_cluster_name};
 use super::places::Anchor;
 use super::spec::{RoleSpec, keep_words};
 use super::tags::OwnerTag;
-use crate::names::{is_label, is_subdomain};
 use crate::provider::Joiner;
+use joiner_api::rules::{is_dns_label, is_dns_name};
 use joiner_aws::iam::{Attachments, Role};
 use joiner_aws::policy::{Controller, ServiceAccount, controller, granted};
 use std::collections::BTreeSet;
@@ -105,7 +105,7 @@ impl ControllerAttributes {
 
     /// Checks that the service account can be one.
     fn check_account(&self, found: &mut Diagnostics) {
-        if let Some(name) = self.namespace.as_str().filter(|name| !is_label(name, 63)) {
+        if let Some(name) = self.namespace.as_str().filter(|name| !is_dns_label(name, 63)) {
             found.error_at(
                 "namespace",
                 "Not a namespace's name",
@@ -115,7 +115,7 @@ impl ControllerAttributes {
                 ),
             );
         }
-        if let Some(name) = self.service_account.as_str().filter(|name| !is_subdomain(name)) {
+        if let Some(name) = self.service_account.as_str().filter(|name| !is_dns_name(name)) {
             found.error_at(
                 "service_account",
                 "Not a service account's name",

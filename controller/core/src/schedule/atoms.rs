@@ -53,6 +53,20 @@ impl Bits {
         }
     }
 
+    /// Leaves out what is not wanted.
+    pub(super) fn keep(&mut self, wanted: impl Fn(usize) -> bool) {
+        for (index, word) in self.0.iter_mut().enumerate() {
+            let mut left = *word;
+            while left != 0 {
+                let bit = left.trailing_zeros();
+                left &= left - 1;
+                if !wanted(index * 64 + bit as usize) {
+                    *word &= !(1 << bit);
+                }
+            }
+        }
+    }
+
     pub(super) fn has(&self, bit: usize) -> bool {
         self.0
             .get(bit / 64)

@@ -220,7 +220,6 @@ fn quote(round: &mut Round<'_, '_>, class: usize, level: usize, pin: SetId) -> u
     let room = round.host_room(class, level, &vec![0; problem.hosts], true);
     let left = round.left(class);
     let most = room.min(if alone { 1 } else { left });
-    let level = it.level(level);
     let none = vec![0; problem.dims.len()];
     // How many nodes can be had in each way: a reservation that is not enough for all does not count.
     let reserved = round.state.reserved.iter().enumerate();
@@ -229,11 +228,11 @@ fn quote(round: &mut Round<'_, '_>, class: usize, level: usize, pin: SetId) -> u
         .chain(reserved)
         .collect();
     for (index, pool) in problem.pools.iter().enumerate() {
-        if pool.closed.is_some() || !level.bears.has(pool.taints) {
+        if !round.serves(index, class, level) {
             continue;
         }
         let mut best = u64::MAX;
-        for wanted in &level.wanted {
+        for wanted in &it.level(level).wanted {
             let both = round.desk.sets.and(pool.template, *wanted);
             let Some(set) = both.and_then(|both| round.desk.sets.and(both, pin)) else {
                 continue;

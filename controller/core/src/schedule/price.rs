@@ -4,9 +4,10 @@
 //! Prices of a linear relaxation ([`dual`], by column generation over [`table`] with [`knapsack`], [`program`] and
 //! [`simplex`]) say what each pod is worth on the best nodes. Nodes are then chosen one after the other so that what they carry
 //! is worth the most for their price ([`pack`], [`offers`]): filled with what is worth most for what it takes ([`fill`]), then
-//! made better by exchanges ([`exchange`]), both with several kinds of pods in one step ([`shelf`]). That is done a few times over ([`learn`]), and the least worthwhile nodes
-//! are taken apart and packed anew, some of their pods where others leave room ([`absorb`]), as long as that saves money and
-//! the effort lasts ([`search`]). In the end claims get back the choice of kinds that costs nothing or little ([`choice`]).
+//! made better by exchanges ([`exchange`]), both with several kinds of pods in one step ([`shelf`]). That is done a few times
+//! over ([`learn`]), and the least worthwhile nodes are taken apart and packed anew, some of their pods where others leave room
+//! ([`absorb`]), as long as that saves money and the effort lasts ([`search`]). In the end claims get back the choice of kinds
+//! that costs nothing or little ([`choice`]).
 //! The same relaxation over all that is there and can be bought ([`free`], [`there`]) is the lower bound.
 
 mod absorb;

@@ -87,11 +87,7 @@ fn beyond_labels(round: &mut Round<'_, '_>, class: usize, pool: usize, set: SetI
     if let Some(port) = it.ports.iter().find(shared) {
         return Misfit::Port { port: port.clone() };
     }
-    suited
-        .clone()
-        .iter()
-        .filter(|kind| !model.kinds[*kind].spares(&it.ports))
-        .for_each(|kind| suited.clear(kind));
+    suited.keep(|kind| model.kinds[kind].spares(&it.ports));
     let holds = |kind: usize| {
         super::problem::fits(
             &vec![0; problem.dims.len()],
@@ -118,12 +114,8 @@ fn beyond_labels(round: &mut Round<'_, '_>, class: usize, pool: usize, set: SetI
     if !holding.iter().any(|kind| within.has(*kind)) {
         return limit(round, pool, &holding);
     }
-    let mut kinds = within;
-    kinds = kinds.and(&suited);
-    suited
-        .iter()
-        .filter(|kind| !holds(*kind))
-        .for_each(|kind| kinds.clear(kind));
+    let mut kinds = within.and(&suited);
+    kinds.keep(holds);
     if let Some((key, found, wanted)) = lacking(problem, pool, &round.desk.sets, set, &kinds) {
         return Misfit::MinValues {
             key: problem.keys.name(key).clone(),

@@ -34,6 +34,11 @@ pub(super) fn environment(release: &HelmRelease) -> Option<Environment> {
 
 /// The container with these values.
 fn container(values: &Json) -> Json {
+    let own = at(values, &["controller", "env"]);
+    if own.is_none_or(|own| own.to_string().contains(&json!(UNKNOWN).to_string())) {
+        // A variable of any name may be in it.
+        return json!({ "env": [], "envFrom": [UNKNOWN] });
+    }
     let mut env: Vec<Json> = PLAIN
         .iter()
         .filter_map(|(value, variable)| variable_of(variable, at(values, &["settings", value])))
@@ -60,25 +65,10 @@ fn container(values: &Json) -> Json {
         gates.map(|gates| json!(gates.join(","))).as_ref(),
     ));
     // The later of two variables of a name counts, and these come last.
-    let own = at(values, &["controller", "env"]);
-    let is_open = own.is_none_or(|own| own.to_string().contains(&json!(UNKNOWN).to_string()));
-    let from = match is_open {
-        // A variable of any name may be in it.
-        true => json!([UNKNOWN]),
-        false => at(values, &["controller", "envFrom"])
-            .cloned()
-            .unwrap_or_else(|| json!([UNKNOWN])),
-    };
-    if is_open {
-        env.clear();
-    }
-    env.extend(
-        own.and_then(Json::as_array)
-            .into_iter()
-            .flatten()
-            .filter(|_| !is_open)
-            .cloned(),
-    );
+    env.extend(own.and_then(Json::as_array).into_iter().flatten().cloned());
+    let from = at(values, &["controller", "envFrom"])
+        .cloned()
+        .unwrap_or_else(|| json!([UNKNOWN]));
     json!({ "env": env, "envFrom": from })
 }
 

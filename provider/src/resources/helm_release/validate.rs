@@ -3,8 +3,8 @@
 use super::documents::merged;
 use super::schema::{HelmRelease, SetEntry};
 use crate::helm::{ChartSource, HelmError, check_name};
-use crate::names::is_label;
 use crate::provider::Joiner;
+use joiner_api::rules::is_dns_label;
 use std::collections::BTreeMap;
 use std::path::Path;
 use tfplugin::{AttributePath, Configured, Context, Diagnostic, Diagnostics, Field};
@@ -22,7 +22,7 @@ pub(super) fn validate(config: &HelmRelease) -> Result<(), Diagnostics> {
         found.error_at("values", "The values cannot be used", format!("{problem}."));
     }
     for (attribute, field, most) in [("name", &config.name, 53), ("namespace", &config.namespace, 63)] {
-        if let Some(name) = field.as_str().filter(|name| !is_label(name, most)) {
+        if let Some(name) = field.as_str().filter(|name| !is_dns_label(name, most)) {
             found.error_at(
                 attribute,
                 "Not a name",

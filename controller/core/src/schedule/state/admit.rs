@@ -145,29 +145,18 @@ impl Round<'_, '_> {
             let it = &self.state.places[place];
             let mut suited = it.kinds.and(&self.desk.get(profile).kinds);
             if !class.ports.is_empty() {
-                suited
-                    .clone()
-                    .iter()
-                    .filter(|kind| !problem.pools[pool].kinds[*kind].spares(&class.ports))
-                    .for_each(|kind| suited.clear(kind));
+                suited.keep(|kind| problem.pools[pool].kinds[kind].spares(&class.ports));
             }
             if class.devices {
                 let claims = self.device_claims(place, ask.class)?;
-                suited
-                    .clone()
-                    .iter()
-                    .filter(|kind| !suffice(&problem.pools[pool].kinds[*kind].it.devices, &claims))
-                    .for_each(|kind| suited.clear(kind));
+                suited.keep(|kind| suffice(&problem.pools[pool].kinds[kind].it.devices, &claims));
             }
             let usable = |kind: usize| &problem.pools[pool].kinds[kind].usable;
             let total = attaching.unwrap_or(&it.total);
             let top = most.min(times(total, &class.requests, &it.high));
             let load = loaded(total, &class.requests, top);
             let mut kinds = suited.clone();
-            suited
-                .iter()
-                .filter(|kind| !holds(&load, usable(*kind)))
-                .for_each(|kind| kinds.clear(kind));
+            kinds.keep(|kind| holds(&load, usable(kind)));
             let count = if kinds.is_empty() {
                 let room = |kind: usize| times(total, &class.requests, usable(kind));
                 suited.iter().map(room).max().unwrap_or(0).min(most)
@@ -185,10 +174,7 @@ impl Round<'_, '_> {
                 if count != top {
                     let load = loaded(total, &class.requests, count);
                     kinds.clone_from(&suited);
-                    suited
-                        .iter()
-                        .filter(|kind| !holds(&load, usable(*kind)))
-                        .for_each(|kind| kinds.clear(kind));
+                    kinds.keep(|kind| holds(&load, usable(kind)));
                 }
                 if !strict || lacking(problem, pool, &self.desk.sets, set, &kinds).is_none() {
                     return Some(Admission { count, set, kinds });

@@ -28,15 +28,15 @@ impl Round<'_, '_> {
     }
 
     /// Whether a pool sells anything to pods of a class.
-    fn serves(&self, pool: usize, ask: Ask) -> bool {
+    pub(in crate::schedule) fn serves(&self, pool: usize, class: usize, level: usize) -> bool {
         let model = &self.problem.pools[pool];
-        let level = self.problem.classes[ask.class].level(ask.level);
+        let level = self.problem.classes[class].level(level);
         model.closed.is_none() && level.bears.has(model.taints)
     }
 
     /// Opens a claim in a pool; how many pods it takes.
     pub(in crate::schedule) fn open_in(&mut self, pool: usize, ask: Ask) -> usize {
-        if !self.serves(pool, ask) {
+        if !self.serves(pool, ask.class, ask.level) {
             return 0;
         }
         let first = self.try_open(pool, ask);
@@ -70,7 +70,7 @@ impl Round<'_, '_> {
 
     /// Opens a claim in a pool that a reservation pays; how many pods it takes.
     fn open_reserved(&mut self, pool: usize, ask: Ask) -> usize {
-        if !self.problem.pools[pool].reserved || !self.serves(pool, ask) {
+        if !self.problem.pools[pool].reserved || !self.serves(pool, ask.class, ask.level) {
             return 0;
         }
         let kinds = self.within_limits(pool);
@@ -123,11 +123,8 @@ impl Round<'_, '_> {
 
     /// The kinds of a pool of which one more node exceeds no limit.
     pub(in crate::schedule) fn within_limits(&self, pool: usize) -> Bits {
-        let count = self.problem.pools[pool].kinds.len();
-        let mut kinds = Bits::all(count);
-        (0..count)
-            .filter(|kind| self.exceeds(pool, *kind))
-            .for_each(|kind| kinds.clear(kind));
+        let mut kinds = Bits::all(self.problem.pools[pool].kinds.len());
+        kinds.keep(|kind| !self.exceeds(pool, kind));
         kinds
     }
 
